@@ -1,0 +1,99 @@
+/* A run in memory: what the trace folder of one run holds, with names resolved and times
+ * on one clock. Everything else in the analyzer works on this.
+ *
+ * Times are nanoseconds from the start of the run (the root process's preload). The
+ * model is columnar: an event is an index into the arrays of `struct iot_events`, and the
+ * events of a lane are neighbours, in order of t0. Bytes that came from a trace are never
+ * trusted: a reader bounds every index before it gets in here.
+ */
+#ifndef IOT_ANALYZER_TRACE_H
+#define IOT_ANALYZER_TRACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/file.h"
+#include "format/ops.h"
+
+#define IOT_NO_INDEX UINT32_MAX
+
+/* Kinds of what a descriptor can be, from st_mode and the kernel's name. */
+enum iot_file_kind {
+    IOT_FILE_UNKNOWN, /* only ever met by path (stat, unlink, a failed open) */
+    IOT_FILE_REGULAR,
+    IOT_FILE_DIRECTORY,
+    IOT_FILE_PIPE,   /* also FIFOs */
+    IOT_FILE_SOCKET,
+    IOT_FILE_CHARACTER,
+    IOT_FILE_BLOCK,
+    IOT_FILE_ANON, /* eventfd, epoll, memfd without a path, … */
+};
+
+/* Everything with one name. Index 0 is "nothing". */
+struct iot_file {
+    const char *name; /* absolute path, or pipe:[…], socket:[…], …; NUL-terminated, may hold any byte */
+    uint64_t dev, ino;    /* 0: not known; of the first definition */
+    int64_t size;         /* largest st_size seen at an open; -1 not known */
+    int64_t pipe_bytes;   /* a pipe's capacity; 0 not known */
+    uint64_t peer_ino;    /* a socketpair's other end; 0 none */
+    uint8_t kind;         /* enum iot_file_kind */
+    uint8_t standard;     /* bit n: was standard input, output, error (0, 1, 2) of a process when first seen */
+};
+
+struct iot_process {
+    uint32_t pid, ppid;
+    uint8_t root;         /* the first of the run */
+    uint8_t end;          /* enum iot_end */
+    uint8_t salvaged;     /* its file was torn or damaged, and only part of it was read */
+    uint8_t tsc;          /* its clock was the TSC */
+    uint32_t first_lane, n_lanes; /* neighbours in lanes[] */
+    int64_t start_ns, end_ns;     /* end: of its last event */
+    uint64_t start_mono_ns, start_realtime_ns;
+    uint32_t parent_lane_number; /* header's parent_lane: number within the parent; UINT32_MAX unknown */
+    uint64_t dropped_events;
+    struct iot_usage usage_start, usage_end;
+    const char *source;  /* name of its file in the trace folder */
+    const char *exe, *cwd, *host, *kernel, *cpu, *mounts; /* "" if not known */
+    const char *const *command; /* argv, NULL-terminated */
+};
+
+struct iot_lane {
+    uint32_t process; /* index */
+    uint32_t number;  /* within its process; 0 is the main thread */
+    uint32_t tid;
+    size_t first_event, n_events; /* neighbours in events, by t0 (ties: longest first) */
+    int64_t start_ns, end_ns;
+};
+
+struct iot_events {
+    size_t n;
+    int64_t *t0_ns, *t1_ns;
+    int64_t *bytes, *result, *offset;
+    uint64_t *addr;
+    uint32_t *file, *file2; /* index into files; 0 none */
+    uint32_t *arg;          /* operations whose obj is no descriptor or string (join, thread_create,
+                             * start, thread_start): obj as recorded; the others: obj2 of start */
+    int32_t *fd;            /* -1 none */
+    uint16_t *op, *err;
+};
+
+struct iot_trace {
+    const char *folder;
+    struct iot_process *processes; /* by start; the root is 0 */
+    struct iot_lane *lanes;        /* by process, then number */
+    struct iot_file *files;        /* [0] is nothing */
+    struct iot_events events;
+    size_t n_processes, n_lanes, n_files;
+    int64_t wall_ns;               /* the root's last event: where the run ends */
+    uint64_t dropped_events;
+    uint32_t salvaged_processes;
+    struct iot_arena *arena; /* holds the strings */
+};
+
+/* Reads a trace folder. Returns NULL after one line in `error` (what, file and byte offset,
+ * what to do) if nothing of it can be used; damage that leaves something to use is
+ * salvaged and counted instead. Free with iot_trace_free. */
+struct iot_trace *iot_trace_read(const char *folder, char error[512]);
+void iot_trace_free(struct iot_trace *trace);
+
+#endif

@@ -1,0 +1,28 @@
+/* The operations of a trace, read from the table ops.def. */
+#ifndef IOT_FORMAT_OPS_H
+#define IOT_FORMAT_OPS_H
+
+#include <stdint.h>
+
+enum iot_op {
+#define IOT_OP(number, NAME, name, class, moves, subject) IOT_OP_##NAME = number,
+#include "format/ops.def"
+#undef IOT_OP
+    IOT_OP_LIMIT = 256, /* operations are below; above, the definitions of row.h */
+};
+
+enum iot_class { IOT_DATA = 1, IOT_META, IOT_SYNC, IOT_WAIT, IOT_LIFE, IOT_MARK };
+enum iot_moves { IOT_NONE, IOT_IN, IOT_OUT, IOT_BOTH };
+enum iot_subject { IOT_SUBJECT_NONE, IOT_SUBJECT_DESC, IOT_SUBJECT_PATH };
+
+struct iot_op_info {
+    const char *name;
+    uint8_t class_;  /* enum iot_class; 0: no such operation */
+    uint8_t moves;   /* enum iot_moves */
+    uint8_t subject; /* enum iot_subject */
+};
+
+/* Never NULL; of an unknown number, the row's name is "?" and its class 0. */
+const struct iot_op_info *iot_op_info(unsigned op);
+
+#endif
