@@ -2,9 +2,9 @@
  *
  *     exit CALLS FILE PRELOAD
  *
- * starts itself with LD_PRELOAD=PRELOAD (empty: without). The child makes CALLS preads of FILE,
- * tells the time of the last one and returns from main. One line: `calls=… exit_us=…`. The parent
- * is not traced: the child is the root of its run, and ends as one. */
+ * starts itself with LD_PRELOAD=PRELOAD. The child makes CALLS preads of FILE, tells the time of
+ * the last one and returns from main. One line: `calls=… exit_us=…`. The parent is not traced: the
+ * child is the root of its run, and ends as one. */
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -50,8 +50,7 @@ static int parent(char **argv)
     pid_t pid;
     int status, ends[2];
 
-    if (*argv[3] != '\0')
-        setenv("LD_PRELOAD", argv[3], 1);
+    setenv("LD_PRELOAD", argv[3], 1);
     if (pipe2(ends, O_CLOEXEC) != 0)
         fail("pipe", strerror(errno));
     posix_spawn_file_actions_init(&actions);
