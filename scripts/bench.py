@@ -23,8 +23,8 @@ def options():
     parser.add_argument("--calls", type=int, default=500_000,
                         help="calls a thread in each of the driver's own rounds (500000)")
     parser.add_argument("--tracer", help="libiotrace.so (the one in the build folder)")
-    parser.add_argument("--iotrace", help="command that counts events (the one in the build folder)")
-    parser.add_argument("--folder", help="where traces are written meanwhile (the temporary folder)")
+    parser.add_argument("--iotrace", help="command that counts events (that of the build folder)")
+    parser.add_argument("--folder", help="where traces are written (the temporary folder)")
     parser.add_argument("--torch", metavar="CMD", help="PyTorch program for the row `size`")
     parser.add_argument("--write", metavar="FILE", type=pathlib.Path,
                         help="also put each table into FILE, between its row's marker comments")
