@@ -134,7 +134,8 @@ def main():
             checks["the preload library needs libc alone"] = lambda: check_needed(library)
     if not args.tap:
         complaints = [line for check in checks.values() for line in check()]
-        print("\n".join(complaints))
+        for line in complaints:
+            print(line)
         return 1 if complaints else 0
     out = tap.Tap()
     for name, check in checks.items():
