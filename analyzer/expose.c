@@ -26,8 +26,7 @@ struct envelope {
 
 static bool meet(struct iot_line a, struct iot_line b, struct iot_lambda at)
 {
-    return (__int128)(a.base_ns - b.base_ns) * at.den + (__int128)(a.io_ns - b.io_ns) * at.num ==
-           0;
+    return (__int128)(a.base_ns - b.base_ns) * at.den + (__int128)(a.io_ns - b.io_ns) * at.num == 0;
 }
 
 static struct iot_line replay(struct envelope *v, struct iot_lambda lambda)
@@ -62,8 +61,8 @@ static int insert(struct envelope *v, size_t i, struct iot_line line, struct iot
  * as the curve is convex. So it is too where the two are one line. */
 static void settle(struct tangent *left, const struct tangent *right)
 {
-    left->settled = meet(left->line, right->line, left->lambda) ||
-                    meet(left->line, right->line, right->lambda);
+    left->settled =
+        meet(left->line, right->line, left->lambda) || meet(left->line, right->line, right->lambda);
 }
 
 /* What of T(1) - T(0) lies between a tangent that is not settled and the next: only this can

@@ -39,7 +39,7 @@ struct iot_exposure {
     struct iot_curve_point *curve; /* every lambda replayed, from 1 down to 0; straight between
                                       neighbours, save for what exposed_error_ns counts */
     size_t n_curve;                /* also the number of replays it took */
-    struct iot_path path0, path1; /* the walk at lambda 0 and at 1 */
+    struct iot_path path0, path1;  /* the walk at lambda 0 and at 1 */
 };
 
 /* Decomposes T(1) - T(0) over the calls. The services are as recorded, also afterwards.

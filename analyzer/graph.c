@@ -48,8 +48,8 @@ static uint32_t add_edge(struct iot_graph *g, const struct iot_edge *edge)
 
 uint32_t iot_graph_add_cross(struct iot_graph *g, uint32_t src, uint32_t dst, int64_t base_ns)
 {
-    return add_edge(g, &(struct iot_edge){
-                           .src = src, .dst = dst, .base_ns = base_ns, .kind = IOT_EDGE_CROSS});
+    return add_edge(
+        g, &(struct iot_edge){.src = src, .dst = dst, .base_ns = base_ns, .kind = IOT_EDGE_CROSS});
 }
 
 uint32_t iot_graph_add_lane(struct iot_graph *g, uint32_t src, uint32_t dst, int64_t base_ns,

@@ -11,8 +11,8 @@ struct finish {
     uint32_t *out_first; /* n_nodes + 1 offsets into out_edges */
     uint32_t *out_edges; /* edges by source, without those against the clock */
     uint32_t *lane_in;   /* a node: its lane edge, or IOT_NONE */
-    int64_t *reach;      /* a node: the latest recorded arrival by the edges that are left; -1 none */
-    uint8_t *lost;       /* a node: 1 if an edge into it was cut */
+    int64_t *reach; /* a node: the latest recorded arrival by the edges that are left; -1 none */
+    uint8_t *lost;  /* a node: 1 if an edge into it was cut */
     size_t n_ordered;
     /* For cycles, made when the first is met. */
     uint32_t *by_time; /* the nodes that were left then, by time */
@@ -356,8 +356,8 @@ static int make_tables(struct finish *f)
     f->lane_in = malloc(n * sizeof(*f->lane_in));
     f->reach = malloc(n * sizeof(*f->reach));
     f->lost = calloc(n, sizeof(*f->lost));
-    if (!g->order || !g->in_first || !f->waiting || !f->out_first || !f->out_edges ||
-        !f->lane_in || !f->reach || !f->lost)
+    if (!g->order || !g->in_first || !f->waiting || !f->out_first || !f->out_edges || !f->lane_in ||
+        !f->reach || !f->lost)
         return -ENOMEM;
     for (size_t v = 0; v < n; v++)
         f->lane_in[v] = IOT_NONE;

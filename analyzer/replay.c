@@ -145,8 +145,7 @@ int iot_replay_path(const struct iot_replay *r, uint32_t **edges, size_t *n)
     return 0;
 }
 
-int64_t iot_replay_recoverable(struct iot_replay *r, const uint8_t *class_of_call,
-                               uint8_t class_id)
+int64_t iot_replay_recoverable(struct iot_replay *r, const uint8_t *class_of_call, uint8_t class_id)
 {
     const struct iot_graph *g = r->graph;
     int64_t with =

@@ -60,8 +60,7 @@ int64_t iot_line_ns(struct iot_line line, struct iot_lambda lambda);
 /* The slots of the last replay's path, backwards from the end. Begin with place = r->end, stop
  * when false is returned:  uint32_t place = r->end, slot;
  *                          while (iot_replay_step_back(r, &place, &slot)) ... */
-static inline bool iot_replay_step_back(const struct iot_replay *r, uint32_t *place,
-                                        uint32_t *slot)
+static inline bool iot_replay_step_back(const struct iot_replay *r, uint32_t *place, uint32_t *slot)
 {
     if (*place == 0)
         return false;

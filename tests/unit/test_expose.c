@@ -242,8 +242,7 @@ static void check_exposure(const struct run *run, const struct truth *t)
         most = t->most[e] * io;
         cr_assert(got > least - slack - ulp && got < most + slack + ulp); /* not 1 ns a call */
         double share = (double)x->edge_share[e] / (double)IOT_SHARE_ONE;
-        cr_assert(x->exposed_error_ns ||
-                  (share > t->least[e] - 1e-9 && share < t->most[e] + 1e-9));
+        cr_assert(x->exposed_error_ns || (share > t->least[e] - 1e-9 && share < t->most[e] + 1e-9));
     }
 }
 

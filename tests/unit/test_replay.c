@@ -16,8 +16,8 @@ struct known {
 ParameterizedTestParameters(replay, known_answers)
 {
     static struct known rows[] = {
-        {16, 0, 8, 1, 808, 400},  {6, 0, 10, 1, 506, 500},  {12, 4, 10, 1, 810, 504},
-        {6, 6, 9, 2, 609, 456},   {20, 0, 0, 1, 1000, 0},
+        {16, 0, 8, 1, 808, 400}, {6, 0, 10, 1, 506, 500}, {12, 4, 10, 1, 810, 504},
+        {6, 6, 9, 2, 609, 456},  {20, 0, 0, 1, 1000, 0},
     };
     return cr_make_param_array(struct known, rows, sizeof(rows) / sizeof(*rows));
 }
@@ -356,10 +356,10 @@ static void adds_up_to_too_much(struct iot_graph *g)
 Test(graph, mistakes_are_refused)
 {
     static void (*const spoil[])(struct iot_graph *) = {
-        bad_start,       bad_end,          bad_node,       negative_time,    before_start,
-        negative_base,   huge_base,        wrong_sum,      negative_service, io_without_calls,
-        calls_not_there, cross_with_calls, calls_twice,    lane_backwards,   lane_changes,
-        lane_into_start, two_lane_edges,   lane_circle,    unknown_kind,     adds_up_to_too_much,
+        bad_start,       bad_end,          bad_node,    negative_time,    before_start,
+        negative_base,   huge_base,        wrong_sum,   negative_service, io_without_calls,
+        calls_not_there, cross_with_calls, calls_twice, lane_backwards,   lane_changes,
+        lane_into_start, two_lane_edges,   lane_circle, unknown_kind,     adds_up_to_too_much,
     };
     cr_expect(eq(int, refused(NULL), 0));
     for (size_t i = 0; i < sizeof(spoil) / sizeof(*spoil); i++)
