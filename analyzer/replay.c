@@ -97,30 +97,32 @@ static inline bool longer(struct iot_line a, struct iot_line b, struct iot_lambd
 
 struct iot_line iot_replay_run(struct iot_replay *r, struct iot_lambda lambda)
 {
-    const struct iot_graph *g = r->graph;
-    const uint32_t *in_first = g->in_first;
+    const uint32_t *in_first = r->graph->in_first, *src = r->slot_src;
+    const int64_t *base = r->slot_base, *io = r->slot_io;
+    struct iot_line *at = r->at;
+    uint32_t *slot_in = r->slot_in;
+    size_t n = r->graph->n_nodes;
 
-    r->passes++;
-    r->at[0] = (struct iot_line){0, 0};
-    for (size_t p = 1; p < g->n_nodes; p++) {
-        uint32_t slot = in_first[p];
-        struct iot_line best = r->at[r->slot_src[slot]];
-        best.base_ns += r->slot_base[slot];
-        best.io_ns += r->slot_io[slot];
-        for (uint32_t k = slot + 1; k < in_first[p + 1]; k++) {
-            struct iot_line by = r->at[r->slot_src[k]];
-            by.base_ns += r->slot_base[k];
-            by.io_ns += r->slot_io[k];
+    at[0] = (struct iot_line){0, 0};
+    for (size_t p = 1; p < n; p++) {
+        uint32_t slot = in_first[p], slots_end = in_first[p + 1];
+        struct iot_line best = at[src[slot]];
+        best.base_ns += base[slot];
+        best.io_ns += io[slot];
+        for (uint32_t k = slot + 1; k < slots_end; k++) {
+            struct iot_line by = at[src[k]];
+            by.base_ns += base[k];
+            by.io_ns += io[k];
             /* Only if longer: the slots are in the order of the walk's preference. */
             if (longer(by, best, lambda)) {
                 best = by;
                 slot = k;
             }
         }
-        r->at[p] = best;
-        r->slot_in[p] = slot;
+        at[p] = best;
+        slot_in[p] = slot;
     }
-    return r->at[r->end];
+    return at[r->end];
 }
 
 int64_t iot_line_ns(struct iot_line line, struct iot_lambda lambda)

@@ -33,7 +33,6 @@ struct iot_replay {
     struct iot_line *at; /* by place in graph->order: the longest path to here */
     uint32_t *slot_in;   /* by place in graph->order: the slot that path comes in by */
     uint32_t end;        /* the place in graph->order of the end node */
-    size_t passes;       /* calls of iot_replay_run() so far */
 };
 
 /* For a finished graph, which outlives the replay. Services are as recorded.
