@@ -124,9 +124,9 @@ static void measure(size_t calls)
     if (!class || iot_replay_recoverable(&r, class, 0) != sum)
         abort();
     double t4 = now();
-    printf("%9zu %8zu %8zu  %6.3f %6.3f %6.3f %8.1f  %5ld %5ld  %4zu  %5.1f %%\n", g.n_calls,
-           g.n_nodes, g.n_edges, t1 - t0, t2 - t1, t2 - t0, 1e3 * (t4 - t3), built, peak_mib(),
-           x.n_curve, sum ? 100.0 * (double)x.exposed_error_ns / (double)sum : 0.0);
+    printf("%9zu %8zu %8zu  %6.3f %6.3f %6.3f %8.1f  %5ld %5ld  %5.1f %%\n", g.n_calls, g.n_nodes,
+           g.n_edges, t1 - t0, t2 - t1, t2 - t0, 1e3 * (t4 - t3), built, peak_mib(),
+           sum ? 100.0 * (double)x.exposed_error_ns / (double)sum : 0.0);
     free(class);
     iot_expose_free(&x);
     iot_replay_free(&r);
@@ -139,7 +139,7 @@ int main(int argc, char **argv)
     const char *const *millions = argc > 1 ? (const char *const *)argv : usual;
     int n = argc > 1 ? argc : 4;
 
-    printf("    calls    nodes    edges  finish expose    all  what-if  graph  peak  re-   error\n"
+    printf("    calls    nodes    edges  finish expose    all  what-if  graph  peak   error\n"
            "                                  s      s      s       ms    MiB   MiB  plays (of "
            "sum)\n");
     for (int i = 1; i < n; i++) {

@@ -103,14 +103,14 @@ static int64_t duration(uint64_t *rng, uint64_t scale)
     return iot_test_random(rng, 3) ? (int64_t)iot_test_random(rng, scale) : 0;
 }
 
-static void random_pipeline(struct builder *b, uint64_t *rng, uint64_t scale)
+static void random_pipeline(struct builder *b, uint64_t *rng, uint64_t scale, int n)
 {
-    struct times t[5];
-    int n = 2 + (int)iot_test_random(rng, 4);
+    struct times *t = calloc((size_t)n, sizeof(*t));
     for (int i = 0; i < n; i++)
         t[i] = (struct times){duration(rng, scale), duration(rng, scale), duration(rng, scale)};
     cross(b, b->g->start, node(b, 1, 0, 0, 0), 0);
     items(b, t, 1 + (int)iot_test_random(rng, 3), n);
+    free(t);
 }
 
 /* A wait whose waker, by the clock, came too late. */
@@ -123,10 +123,9 @@ static void wait_for_the_impossible(struct builder *b, uint64_t *rng, uint32_t b
     iot_graph_add_cross(b->g, src, v, slack < 0 ? 0 : slack + 1);
 }
 
-static void random_lanes(struct builder *b, uint64_t *rng, uint64_t scale)
+static void random_lanes(struct builder *b, uint64_t *rng, uint64_t scale, uint32_t n)
 {
     uint32_t lanes = 1 + (uint32_t)iot_test_random(rng, 4);
-    uint32_t n = 1 + (uint32_t)iot_test_random(rng, 11);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t lane = (uint32_t)iot_test_random(rng, lanes);
         uint32_t before = (uint32_t)b->g->n_nodes;
@@ -144,7 +143,7 @@ static void random_lanes(struct builder *b, uint64_t *rng, uint64_t scale)
             wait_for_the_impossible(b, rng, before, v, duration(rng, scale));
     }
     b->g->end = (uint32_t)b->g->n_nodes - 1;
-    if (iot_test_random(rng, 2)) { /* as a program ends: after all its lanes */
+    if (iot_test_random(rng, 4)) { /* as a program ends: after all its lanes */
         uint32_t others = (uint32_t)b->g->n_nodes;
         b->g->end = node(b, 0, duration(rng, scale), 0, 0);
         for (uint32_t v = 0; v < others; v++)
@@ -170,10 +169,20 @@ void iot_test_random_graph(struct iot_graph *g, uint64_t seed)
     struct builder b = begin(g);
     uint64_t scale = scales[iot_test_random(&rng, sizeof(scales) / sizeof(*scales))];
 
-    if (iot_test_random(&rng, 3) == 0)
-        random_pipeline(&b, &rng, scale);
+    if (iot_test_random(&rng, 2))
+        random_pipeline(&b, &rng, scale, 2 + (int)iot_test_random(&rng, 4));
     else
-        random_lanes(&b, &rng, scale);
+        random_lanes(&b, &rng, scale, 1 + (uint32_t)iot_test_random(&rng, 11));
     if (iot_test_random(&rng, 3) == 0)
         contradict(&b, &rng);
+}
+
+void iot_test_large_graph(struct iot_graph *g, uint64_t seed)
+{
+    uint64_t rng = seed;
+    struct builder b = begin(g);
+    if (iot_test_random(&rng, 4))
+        random_pipeline(&b, &rng, 1000000, 5 + (int)iot_test_random(&rng, 200));
+    else
+        random_lanes(&b, &rng, 1000000, 20 + (uint32_t)iot_test_random(&rng, 400));
 }

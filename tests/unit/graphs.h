@@ -20,4 +20,7 @@ uint64_t iot_test_random(uint64_t *state, uint64_t below);
  * to, queues, equal times, durations from a handful of ns to 2^48. At most 64 edges. */
 void iot_test_random_graph(struct iot_graph *g, uint64_t seed);
 
+/* The same with up to 420 nodes and durations among which no two sums are likely to be equal. */
+void iot_test_large_graph(struct iot_graph *g, uint64_t seed);
+
 #endif

@@ -107,8 +107,7 @@ static uint32_t lane_of_the_walk(const uint32_t *joined, size_t n, bool own)
 {
     struct iot_graph g = {0};
     struct iot_replay r;
-    uint32_t *edges;
-    size_t n_edges;
+    struct iot_path path;
 
     g.start = iot_graph_add_node(&g, 0, 2);
     g.end = iot_graph_add_node(&g, 10, 2);
@@ -123,10 +122,10 @@ static uint32_t lane_of_the_walk(const uint32_t *joined, size_t n, bool own)
     cr_assert(eq(int, iot_graph_finish(&g), 0));
     cr_assert(eq(int, iot_replay_init(&r, &g), 0));
     iot_replay_run(&r, IOT_LAMBDA_1);
-    cr_assert(eq(int, iot_replay_path(&r, &edges, &n_edges), 0));
-    uint32_t lane = g.nodes[g.edges[edges[n_edges - 1]].src].lane;
-    cr_expect(eq(u32, g.edges[edges[0]].src, g.start));
-    free(edges);
+    cr_assert(eq(int, iot_replay_path(&r, &path), 0));
+    uint32_t lane = g.nodes[g.edges[path.edges[path.n_edges - 1]].src].lane;
+    cr_expect(eq(u32, g.edges[path.edges[0]].src, g.start));
+    free(path.edges);
     iot_replay_free(&r);
     iot_graph_free(&g);
     return lane;
@@ -143,16 +142,15 @@ Test(graph, one_node)
 {
     struct iot_graph g = {0};
     struct iot_replay r;
-    uint32_t *edges;
-    size_t n;
+    struct iot_path path;
 
     iot_graph_add_node(&g, 5, 0);
     cr_assert(eq(int, iot_graph_finish(&g), 0));
     cr_assert(eq(int, iot_replay_init(&r, &g), 0));
     cr_expect(eq(i64, iot_line_ns(iot_replay_run(&r, IOT_LAMBDA_1), IOT_LAMBDA_1), 0));
-    cr_assert(eq(int, iot_replay_path(&r, &edges, &n), 0));
-    cr_expect(eq(sz, n, 0));
-    free(edges);
+    cr_assert(eq(int, iot_replay_path(&r, &path), 0));
+    cr_expect(eq(sz, path.n_edges, 0));
+    free(path.edges);
     iot_replay_free(&r);
     iot_graph_free(&g);
 }
