@@ -1,0 +1,39 @@
+/* The subcommands of `iotrace`, and what they share. */
+#ifndef IOT_ANALYZER_CMD_H
+#define IOT_ANALYZER_CMD_H
+
+#include <getopt.h>
+
+/* Exit statuses. */
+enum {
+    IOT_EXIT_OK = 0,
+    IOT_EXIT_REGRESSION = 1,
+    IOT_EXIT_USAGE = 2, /* also input that cannot be read or is damaged, and a full disk */
+    IOT_EXIT_INCONCLUSIVE = 3
+};
+
+/* argv[0] is the subcommand's name; the exit status is what comes back. */
+struct iot_command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *help; /* one line */
+};
+
+/* Prints "iotrace: " and the message as one line on standard error, control characters and bytes
+ * that are not UTF-8 as \xNN. */
+void iot_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Flushes standard output. Returns IOT_EXIT_OK, or IOT_EXIT_USAGE with an error printed if
+ * anything written to it was lost. */
+int iot_finish_stdout(void);
+
+/* Values of options without a letter start here, for iot_option_error() to tell them apart. */
+#define IOT_LONG_OPTION 256
+
+/* For getopt_long's '?' and ':' (opterr is 0 and the short options start with "+:" or ":"): prints
+ * what is wrong and returns IOT_EXIT_USAGE. */
+int iot_option_error(int found, char **argv);
+
+int iot_cmd_ledger(int argc, char **argv);
+
+#endif

@@ -1,0 +1,45 @@
+/* The command `iotrace`: a table of subcommands. */
+#include <stdio.h>
+#include <string.h>
+
+#include "analyzer/cmd.h"
+
+static const struct iot_command commands[] = {
+    {"ledger", iot_cmd_ledger, "the service-time ledger of hand-written I/O events"},
+};
+
+#define N_COMMANDS (sizeof commands / sizeof commands[0])
+
+static int print_help(void)
+{
+    printf("Usage: iotrace COMMAND [ARGUMENT]...\n"
+           "\n"
+           "Says which I/O, of which object, delays a program, and how much time fixing it\n"
+           "would win.\n"
+           "\n");
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        printf("  %-11s %s\n", commands[i].name, commands[i].help);
+    printf("\n"
+           "'iotrace COMMAND --help' says more about one. 'iotrace --version' prints the\n"
+           "version.\n");
+    return iot_finish_stdout();
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        iot_error("which command? 'iotrace --help' lists them");
+        return IOT_EXIT_USAGE;
+    }
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
+        return print_help();
+    if (!strcmp(argv[1], "--version")) {
+        puts("iotrace " IOT_VERSION);
+        return iot_finish_stdout();
+    }
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        if (!strcmp(argv[1], commands[i].name))
+            return commands[i].run(argc - 1, argv + 1);
+    iot_error("'%s' is not a command; 'iotrace --help' lists them", argv[1]);
+    return IOT_EXIT_USAGE;
+}

@@ -1,0 +1,54 @@
+#include "analyzer/text.h"
+
+/* First bytes, and what the second byte may be: the well-formed sequences of the Unicode
+ * standard. Third and fourth bytes are always 80 to bf. */
+static const struct {
+    unsigned char first_low, first_high, second_low, second_high, length;
+} sequences[] = {
+    {0x00, 0x7f, 0x00, 0x00, 1}, {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
+    {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
+    {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
+};
+
+size_t iot_utf8_length(const char *text, size_t n)
+{
+    const unsigned char *bytes = (const unsigned char *)text;
+
+    for (size_t i = 0; i < sizeof sequences / sizeof sequences[0]; i++) {
+        size_t length = sequences[i].length;
+        if (bytes[0] < sequences[i].first_low || bytes[0] > sequences[i].first_high)
+            continue;
+        if (length == 1)
+            return 1;
+        if (length > n || bytes[1] < sequences[i].second_low || bytes[1] > sequences[i].second_high)
+            return 0;
+        for (size_t k = 2; k < length; k++)
+            if (bytes[k] < 0x80 || bytes[k] > 0xbf)
+                return 0;
+        return length;
+    }
+    return 0;
+}
+
+bool iot_utf8_is_control(const char *text, size_t length)
+{
+    const unsigned char *bytes = (const unsigned char *)text;
+
+    if (length == 1)
+        return bytes[0] < 0x20 || bytes[0] == 0x7f;
+    return length == 2 && bytes[0] == 0xc2 && bytes[1] < 0xa0;
+}
+
+void iot_write_printable(FILE *out, const char *text, size_t n)
+{
+    for (size_t i = 0; i < n;) {
+        size_t length = iot_utf8_length(text + i, n - i);
+        if (length && !iot_utf8_is_control(text + i, length)) {
+            fwrite(text + i, 1, length, out);
+            i += length;
+            continue;
+        }
+        for (size_t end = i + (length ? length : 1); i < end; i++)
+            fprintf(out, "\\x%02x", (unsigned char)text[i]);
+    }
+}

@@ -1,0 +1,22 @@
+/* What bytes of unknown origin (paths, names) may do to a terminal or a JSON reader, decided in
+ * one place. */
+#ifndef IOT_ANALYZER_TEXT_H
+#define IOT_ANALYZER_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* The length (1 to 4) of the UTF-8 sequence that text starts with, or 0 if its first byte starts
+ * none: no overlong form, no surrogate, nothing above U+10FFFF. n is at least 1. */
+size_t iot_utf8_length(const char *text, size_t n);
+
+/* Whether the valid sequence of that length is a control character: C0, DEL or C1 (U+0080 to
+ * U+009F; terminals obey those as well). */
+bool iot_utf8_is_control(const char *text, size_t length);
+
+/* Writes n bytes with every byte of a control character or of what is not UTF-8 as \xNN: one
+ * line, whatever they are. Write errors stay in ferror(out). */
+void iot_write_printable(FILE *out, const char *text, size_t n);
+
+#endif

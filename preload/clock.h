@@ -1,0 +1,40 @@
+/* The trace's clock. The TSC where the processor says it is invariant and the kernel itself
+ * keeps time by it; else, or when IOTRACE_CLOCK says so, the kernel's monotonic clock. */
+#ifndef IOT_PRELOAD_CLOCK_H
+#define IOT_PRELOAD_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+#include "format/file.h"
+
+extern enum iot_clock iot_clock_kind;
+
+/* Chooses the clock; IOTRACE_CLOCK=tsc|monotonic in `wanted` forces one (NULL: none asked). */
+void iot_clock_start(const char *wanted);
+
+uint64_t iot_clock_monotonic(void);
+uint64_t iot_clock_realtime(void);
+
+static inline uint64_t iot_now(void)
+{
+#if defined(__x86_64__)
+    if (__builtin_expect(iot_clock_kind == IOT_CLOCK_TSC, 1))
+        return __rdtsc();
+#endif
+    return iot_clock_monotonic();
+}
+
+static inline struct iot_anchor iot_anchor_now(void)
+{
+    /* The reading between two of the other kind is at most half their distance off. */
+    uint64_t before = iot_now();
+    uint64_t mono = iot_clock_monotonic();
+    uint64_t after = iot_now();
+    return (struct iot_anchor){before + (after - before) / 2, mono};
+}
+
+#endif

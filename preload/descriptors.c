@@ -1,0 +1,163 @@
+#include "preload/descriptors.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "preload/sys.h"
+
+enum { PATH_BYTES = 4096 };
+
+struct cwd {
+    size_t bytes; /* ends in '/' */
+    char path[PATH_BYTES + 1];
+};
+/* Two, so that who is reading one is not overtaken by the next change. */
+static struct cwd cwds[2];
+static struct cwd *cwd = &cwds[0];
+
+void iot_cwd_changed(void)
+{
+    struct cwd *next = cwd == &cwds[0] ? &cwds[1] : &cwds[0];
+    long n = iot_sys(SYS_getcwd, next->path, PATH_BYTES);
+    next->bytes = n > 1 ? (size_t)n - 1 : 0;
+    if (next->bytes && next->path[next->bytes - 1] != '/')
+        next->path[next->bytes++] = '/';
+    __atomic_store_n(&cwd, next, __ATOMIC_RELEASE);
+}
+
+void iot_descriptors_start(void)
+{
+    iot_cwd_changed();
+}
+
+/* "<before><number><after>"; returns its length. */
+static size_t numbered(char *to, const char *before, uint64_t number, const char *after)
+{
+    char digits[24];
+    size_t n = strlen(before), d = 0;
+    memcpy(to, before, n);
+    do
+        digits[d++] = (char)('0' + number % 10);
+    while (number /= 10);
+    while (d)
+        to[n++] = digits[--d];
+    size_t end = strlen(after);
+    memcpy(to + n, after, end + 1);
+    return n + end;
+}
+
+static uint32_t define(struct iot_thread *t, int fd, const struct stat *st, uint32_t name,
+                       uint64_t flags, int64_t offset)
+{
+    struct iot_row *row = iot_reserve(t, 1);
+    if (!row)
+        return 0;
+    uint32_t number = __atomic_add_fetch(&iot_process->last_descriptor, 1, __ATOMIC_RELAXED);
+    row->obj = number;
+    row->obj2 = name;
+    row->result = (int64_t)st->st_dev;
+    row->bytes = (int64_t)st->st_ino;
+    row->offset = offset;
+    row->addr = (uint64_t)st->st_mode << 32 | flags;
+    row->site = (uint32_t)fd + 1;
+    iot_commit(t, row, IOT_DEF_DESC);
+    if ((unsigned)fd < IOT_DESCRIPTORS_MAX && !t->vfork_pid) {
+        iot_process->descriptors[fd] = number;
+        if ((unsigned)fd >= iot_process->descriptors_top)
+            iot_process->descriptors_top = (unsigned)fd + 1;
+    }
+    return number;
+}
+
+static int look(int fd, struct stat *st)
+{
+    return iot_sys(SYS_fstat, fd, st) == 0 ? 0 : -1;
+}
+
+static int64_t size_of(int fd, const struct stat *st)
+{
+    if (S_ISFIFO(st->st_mode)) {
+        long bytes = iot_sys(SYS_fcntl, fd, F_GETPIPE_SZ);
+        return bytes > 0 ? bytes : 0;
+    }
+    return st->st_size;
+}
+
+uint64_t iot_descriptor_inode(int fd)
+{
+    struct stat st;
+    return look(fd, &st) ? 0 : st.st_ino;
+}
+
+uint32_t iot_descriptor_adopt(struct iot_thread *t, int fd)
+{
+    if (fd < 0)
+        return 0;
+    struct stat st;
+    char link[48], name[PATH_BYTES];
+    numbered(link, "/proc/self/fd/", (uint64_t)fd, "");
+    long n = iot_sys(SYS_readlinkat, AT_FDCWD, link, name, sizeof name);
+    if (n <= 0 || look(fd, &st))
+        return 0;
+    long flags = iot_sys(SYS_fcntl, fd, F_GETFL);
+    return define(t, fd, &st, iot_string(t, "", 0, name, (size_t)n),
+                  IOT_DESC_ADOPTED | (flags > 0 ? (uint64_t)flags & 0xffffff : 0),
+                  size_of(fd, &st));
+}
+
+uint32_t iot_descriptor_opened(struct iot_thread *t, int fd, uint32_t name, int flags,
+                               uint64_t peer_ino)
+{
+    struct stat st;
+    if (look(fd, &st))
+        return 0;
+    if (!name) {
+        char text[64];
+        const char *kind = S_ISSOCK(st.st_mode) ? "socket:[" : "pipe:[";
+        name = iot_string(t, "", 0, text, numbered(text, kind, st.st_ino, "]"));
+    }
+    uint64_t bits = (uint64_t)flags & 0xffffff;
+    if (peer_ino)
+        return define(t, fd, &st, name, bits | IOT_DESC_PEER, (int64_t)peer_ino);
+    return define(t, fd, &st, name, bits, size_of(fd, &st));
+}
+
+uint32_t iot_descriptor_dup(struct iot_thread *t, int fd, uint32_t of)
+{
+    static const struct stat nothing; /* the definition it shares has the facts */
+    if (!of)
+        return iot_descriptor_adopt(t, fd);
+    return define(t, fd, &nothing, 0, IOT_DESC_DUP, of);
+}
+
+void iot_descriptor_closing(struct iot_thread *t, int fd)
+{
+    if ((unsigned)fd < IOT_DESCRIPTORS_MAX && !t->vfork_pid && iot_process->descriptors[fd])
+        iot_process->descriptors[fd] = 0;
+}
+
+void iot_descriptor_closing_range(struct iot_thread *t, unsigned first, unsigned last)
+{
+    if (t->vfork_pid)
+        return;
+    for (uint64_t fd = first; fd <= last && fd < iot_process->descriptors_top; fd++)
+        if (iot_process->descriptors[fd])
+            iot_process->descriptors[fd] = 0;
+}
+
+uint32_t iot_path(struct iot_thread *t, int dirfd, const char *path)
+{
+    size_t bytes = strnlen(path, PATH_BYTES);
+    if (path[0] == '/')
+        return iot_string(t, "", 0, path, bytes);
+    if (dirfd == AT_FDCWD) {
+        const struct cwd *here = __atomic_load_n(&cwd, __ATOMIC_ACQUIRE);
+        return iot_string(t, here->path, here->bytes, path, bytes);
+    }
+    uint32_t below = iot_descriptor(t, dirfd);
+    if (!below)
+        return iot_string(t, "", 0, path, bytes);
+    char base[32];
+    return iot_string(t, base, numbered(base, "\1", below, "/"), path, bytes);
+}

@@ -1,0 +1,154 @@
+#include "preload/encode.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#define ZSTD_STATIC_LINKING_ONLY
+#include <zstd.h>
+
+#include "format/checksum.h"
+#include "format/columns.h"
+#include "preload/process.h"
+#include "preload/sys.h"
+
+enum {
+    PAYLOAD_MAX = IOT_HALF_ROWS * IOT_ENCODED_ROW_MAX + IOT_ENCODED_FIXED_MAX,
+    LEVEL = 1,
+};
+_Static_assert(PAYLOAD_MAX + sizeof(struct iot_block_header) + sizeof(struct iot_segment_header) <
+                   IOT_SEGMENT_BYTES,
+               "any half fits into a segment as it is");
+
+/* What one encoding needs: kept out of the stack, which may be small, and out of malloc. There
+ * are a few; who finds none free stores its columns uncompressed rather than wait. */
+struct workspace {
+    uint8_t columns[PAYLOAD_MAX];
+    uint8_t packed[PAYLOAD_MAX];
+};
+static uint8_t *workspaces;
+static size_t workspace_bytes, compressor_bytes;
+
+int iot_encode_start(void)
+{
+    compressor_bytes = ZSTD_estimateCCtxSize_usingCParams(ZSTD_getCParams(LEVEL, PAYLOAD_MAX, 0));
+    workspace_bytes = (sizeof(struct workspace) + compressor_bytes + 4095) / 4096 * 4096;
+    long at = iot_sys(SYS_mmap, 0, IOT_WORKSPACES * workspace_bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at < 0 && at > -4096)
+        return -1;
+    workspaces = (uint8_t *)at;
+    return 0;
+}
+
+static int workspace_take(void)
+{
+    for (int i = 0; i < IOT_WORKSPACES; i++)
+        if (!__atomic_exchange_n(&iot_process->workspace_busy[i], 1, __ATOMIC_ACQUIRE))
+            return i;
+    return -1;
+}
+
+/* The compressor is made anew each time: a child forked in the middle of a compression may find a
+ * half-written one. Returns 0 where packing does not make it smaller. */
+static size_t pack(struct workspace *w, size_t bytes)
+{
+    ZSTD_CCtx *c = ZSTD_initStaticCCtx(w + 1, compressor_bytes);
+    if (!c || ZSTD_isError(ZSTD_CCtx_setParameter(c, ZSTD_c_compressionLevel, LEVEL)))
+        return 0;
+    size_t n = ZSTD_compress2(c, w->packed, sizeof w->packed, w->columns, bytes);
+    return ZSTD_isError(n) || n >= bytes ? 0 : n;
+}
+
+static size_t padded(size_t bytes)
+{
+    return (bytes + 7) / 8 * 8;
+}
+
+/* Room for a block and its payload, with its pages there. */
+static uint8_t *place(struct iot_thread *t, size_t bytes)
+{
+    bytes = padded(bytes);
+    if (t->block_left < bytes) {
+        if (t->block_at) { /* what is full need not stay in memory: it is the file's */
+            uintptr_t end = (uintptr_t)t->block_at + t->block_left;
+            iot_sys(SYS_madvise, end - IOT_SEGMENT_BYTES, IOT_SEGMENT_BYTES, MADV_DONTNEED);
+        }
+        t->block_left = 0;
+        uint8_t *segment =
+            iot_segment_take(IOT_SEGMENT_BLOCKS, t->slot, sizeof(struct iot_segment_header));
+        if (!segment)
+            return NULL;
+        t->block_at = segment + sizeof(struct iot_segment_header);
+        t->block_left = IOT_SEGMENT_BYTES - sizeof(struct iot_segment_header);
+    }
+    if (iot_pages_ready(t->block_at, bytes))
+        return NULL;
+    uint8_t *at = t->block_at;
+    t->block_at += bytes;
+    t->block_left -= (uint32_t)bytes;
+    return at;
+}
+
+/* Writes the header of a block whose payload lies behind it; the magic last, so that a block
+ * is there whole or not at all. */
+static void seal(struct iot_thread *t, const struct iot_half *half,
+                 const struct iot_counts *counts, uint32_t codec, size_t raw_bytes,
+                 size_t stored_bytes, uint8_t *at)
+{
+    struct iot_block_header block = {
+        .codec = codec,
+        .lane = half->header->lane,
+        .tid = half->header->tid,
+        .slot = t->slot,
+        .epoch = half->header->epoch,
+        .n_events = counts->events,
+        .n_definitions = counts->definitions,
+        .raw_bytes = (uint32_t)raw_bytes,
+        .stored_bytes = (uint32_t)stored_bytes,
+        .anchor = iot_anchor_now(),
+    };
+    block.checksum = iot_block_checksum(&block, at + sizeof block);
+    memcpy(at, &block, sizeof block);
+    __atomic_store_n(&((struct iot_block_header *)at)->magic, IOT_BLOCK_MAGIC, __ATOMIC_RELEASE);
+}
+
+/* With no workspace free: columns straight into the segment, as they are. */
+static int encode_stored(struct iot_thread *t, const struct iot_half *half, uint32_t n)
+{
+    size_t most = sizeof(struct iot_block_header) + PAYLOAD_MAX;
+    uint8_t *at = place(t, most);
+    if (!at)
+        return -1;
+    struct iot_counts counts;
+    size_t bytes = iot_columns_encode(half->rows, n, at + sizeof(struct iot_block_header), &counts);
+    size_t surplus = padded(most) - padded(sizeof(struct iot_block_header) + bytes);
+    t->block_at -= surplus;
+    t->block_left += (uint32_t)surplus;
+    seal(t, half, &counts, IOT_CODEC_STORED, bytes, bytes, at);
+    return 0;
+}
+
+static int encode_packed(struct iot_thread *t, const struct iot_half *half, uint32_t n,
+                         struct workspace *w)
+{
+    struct iot_counts counts;
+    size_t raw = iot_columns_encode(half->rows, n, w->columns, &counts);
+    size_t packed = pack(w, raw);
+    size_t bytes = packed ? packed : raw;
+    uint8_t *at = place(t, sizeof(struct iot_block_header) + bytes);
+    if (!at)
+        return -1;
+    memcpy(at + sizeof(struct iot_block_header), packed ? w->packed : w->columns, bytes);
+    seal(t, half, &counts, packed ? IOT_CODEC_ZSTD : IOT_CODEC_STORED, raw, bytes, at);
+    return 0;
+}
+
+int iot_encode_half(struct iot_thread *t, const struct iot_half *half, uint32_t n)
+{
+    int which = workspace_take();
+    if (which < 0)
+        return encode_stored(t, half, n);
+    struct workspace *w = (struct workspace *)(workspaces + (size_t)which * workspace_bytes);
+    int failed = encode_packed(t, half, n, w);
+    __atomic_store_n(&iot_process->workspace_busy[which], 0, __ATOMIC_RELEASE);
+    return failed;
+}

@@ -1,0 +1,267 @@
+/* How threads and processes begin, end, and are waited for. */
+#include "preload/life.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <unistd.h>
+
+#include "preload/environment.h"
+#include "preload/process.h"
+#include "preload/real.h"
+#include "preload/sys.h"
+#include "preload/wrap.h"
+
+/* --- beginning and end of a thread --- */
+
+static pthread_key_t key; /* its destructor runs when a thread ends, however it does */
+
+static void moment(struct iot_thread *t, const struct iot_row *of)
+{
+    struct iot_row row = *of;
+    row.t0 = row.t1 = iot_now();
+    iot_event(t, &row);
+}
+
+/* Other keys' destructors may do I/O after ours: come last, as far as libc lets us. */
+static void thread_ends(void *user)
+{
+    struct iot_thread *t = user;
+    if (t->generation != *iot_generation)
+        return;
+    if (++t->exit_rounds < PTHREAD_DESTRUCTOR_ITERATIONS) {
+        pthread_setspecific(key, t);
+        return;
+    }
+    moment(t, &(struct iot_row){.op = IOT_OP_THREAD_EXIT});
+    iot_local.attaching = 1; /* what still comes is dropped and counted */
+    iot_local.thread = NULL;
+    iot_thread_give_back(t);
+}
+
+int iot_life_start(void)
+{
+    return pthread_key_create(&key, thread_ends) ? -1 : 0;
+}
+
+void iot_life_began(struct iot_thread *t, uint32_t parent_lane)
+{
+    pthread_setspecific(key, t);
+    if (t->lane == 0)
+        moment(t, &(struct iot_row){.obj = iot_process->file->parent_lane,
+                                    .result = iot_process->file->ppid,
+                                    .op = IOT_OP_START});
+    else
+        moment(t, &(struct iot_row){.obj = parent_lane, .result = t->tid, .op = IOT_OP_THREAD_START});
+}
+
+static void *thread_begins(void *user)
+{
+    struct iot_thread *t = user;
+    void *(*routine)(void *) = t->routine;
+    void *argument = t->argument;
+    iot_thread_adopt(t, t->parent_lane);
+    return routine(argument);
+}
+
+int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict attributes,
+                   void *(*routine)(void *), void *restrict argument)
+{
+    struct iot_thread *t = iot_enter();
+    struct iot_thread *child = t ? iot_thread_take() : NULL;
+    if (!child)
+        return iot_real.pthread_create(thread, attributes, routine, argument);
+    child->routine = routine;
+    child->argument = argument;
+    child->parent_lane = t->lane;
+    uint32_t lane = child->lane; /* the thread may have come and gone when the call returns */
+    struct iot_timed call = {.t0 = iot_now()};
+    int result = iot_real.pthread_create(thread, attributes, thread_begins, child);
+    call.t1 = iot_now();
+    call.err = result;
+    if (result)
+        iot_thread_give_back(child);
+    return (int)iot_timed_event(
+        t, call, &(struct iot_row){.result = result, .obj = lane, .op = IOT_OP_THREAD_CREATE});
+}
+
+/* A thread's storage lies at the same distance from its pthread_t as ours from our own, and stays
+ * until the thread has been joined. */
+static uint32_t lane_of(pthread_t thread)
+{
+    ptrdiff_t distance = (char *)&iot_local - (char *)pthread_self();
+    const struct iot_local *its = (const struct iot_local *)((char *)thread + distance);
+    return its->lane_plus_1 - 1;
+}
+
+#define JOIN(sym, params, args)                                                                    \
+    int sym params                                                                                 \
+    {                                                                                              \
+        struct iot_thread *t = iot_enter();                                                        \
+        if (!t)                                                                                    \
+            return iot_real.sym args;                                                              \
+        uint32_t lane = lane_of(thread);                                                           \
+        struct iot_timed call = {.t0 = iot_now()};                                                 \
+        int joined = iot_real.sym args;                                                            \
+        call.t1 = iot_now();                                                                       \
+        call.err = joined;                                                                         \
+        return (int)iot_timed_event(                                                               \
+            t, call, &(struct iot_row){.result = joined, .obj = lane, .op = IOT_OP_JOIN});         \
+    }
+
+JOIN(pthread_join, (pthread_t thread, void **result), (thread, result))
+JOIN(pthread_tryjoin_np, (pthread_t thread, void **result), (thread, result))
+JOIN(pthread_timedjoin_np, (pthread_t thread, void **result, const struct timespec *until),
+     (thread, result, until))
+
+/* --- children --- */
+
+pid_t fork(void)
+{
+    struct iot_thread *t = iot_enter();
+    if (!t)
+        return iot_real.fork();
+    IOT_TIMED(pid_t, fork, ())
+    if (result == 0) {
+        iot_enter(); /* a trace of its own, from the first moment */
+        return 0;
+    }
+    return (pid_t)iot_timed_event(t, call, &(struct iot_row){.result = result, .op = IOT_OP_FORK});
+}
+
+/* Called by vfork (vfork.S) before the child is made; the child and then the parent call the
+ * second. While the child lives its parent's thread stands still, so that it can use its buffers. */
+static __thread uint64_t vfork_t0 __attribute__((tls_model("initial-exec")));
+
+void iot_vfork_before(void);
+pid_t iot_vfork_after(long result);
+
+void iot_vfork_before(void)
+{
+    iot_enter();
+    vfork_t0 = iot_now();
+}
+
+pid_t iot_vfork_after(long result)
+{
+    if (result < 0)
+        errno = (int)-result;
+    struct iot_thread *t = iot_enter();
+    if (t && result == 0) {
+        t->vfork_pid = (uint32_t)iot_sys(SYS_getpid);
+        moment(t, &(struct iot_row){.result = iot_process->pid,
+                                    .offset = t->vfork_pid,
+                                    .obj2 = 1,
+                                    .obj = t->lane,
+                                    .op = IOT_OP_START});
+    } else if (t) {
+        t->vfork_pid = 0;
+        iot_environment_done(t);
+        iot_event(t, &(struct iot_row){.t0 = vfork_t0,
+                                       .t1 = iot_now(),
+                                       .result = result < 0 ? -1 : result,
+                                       .err = (uint16_t)(result < 0 ? -result : 0),
+                                       .op = IOT_OP_VFORK});
+    }
+    return result < 0 ? -1 : (pid_t)result;
+}
+
+#define SPAWN(sym)                                                                                 \
+    int sym(pid_t *restrict pid, const char *restrict path,                                        \
+            const posix_spawn_file_actions_t *actions,                                             \
+            const posix_spawnattr_t *restrict attributes, char *const argv[restrict],              \
+            char *const envp[restrict])                                                            \
+    {                                                                                              \
+        struct iot_thread *t = iot_enter();                                                        \
+        if (!t)                                                                                    \
+            return iot_real.sym(pid, path, actions, attributes, argv, envp);                       \
+        pid_t child = -1;                                                                          \
+        struct iot_timed call = {.t0 = iot_now()};                                                 \
+        int failed = iot_real.sym(&child, path, actions, attributes, argv,                         \
+                                  iot_environment_for_child(t, envp));                             \
+        call.t1 = iot_now();                                                                       \
+        iot_environment_done(t);                                                                   \
+        call.err = failed;                                                                         \
+        if (!failed && pid)                                                                        \
+            *pid = child;                                                                          \
+        iot_timed_event(t, call, &(struct iot_row){.result = child, .op = IOT_OP_SPAWN});          \
+        return failed;                                                                             \
+    }
+
+SPAWN(posix_spawn)
+SPAWN(posix_spawnp)
+
+/* libc starts the child from inside, and waits for it: the wait covers the child's whole life. */
+int system(const char *command)
+{
+    struct iot_thread *t = iot_enter();
+    if (!t)
+        return iot_real.system(command);
+    iot_environment_extend();
+    IOT_TIMED(int, system, (command))
+    iot_timed_event(t, call, &(struct iot_row){.offset = result, .op = IOT_OP_SYSTEM});
+    return result;
+}
+
+/* --- waiting for children --- */
+
+#define WAIT(sym, operation, params, args)                                                         \
+    pid_t sym params                                                                               \
+    {                                                                                              \
+        struct iot_thread *t = iot_enter();                                                        \
+        if (!t)                                                                                    \
+            return iot_real.sym args;                                                              \
+        int unasked = 0;                                                                           \
+        if (!status)                                                                               \
+            status = &unasked;                                                                     \
+        IOT_TIMED(pid_t, sym, args)                                                                \
+        return (pid_t)iot_timed_event(t, call,                                                     \
+                                      &(struct iot_row){.result = result,                          \
+                                                        .offset = result > 0 ? *status : 0,        \
+                                                        .op = IOT_OP_##operation});                \
+    }
+
+WAIT(wait, WAIT, (int *status), (status))
+WAIT(waitpid, WAITPID, (pid_t pid, int *status, int options), (pid, status, options))
+WAIT(wait3, WAIT, (int *status, int options, struct rusage *usage), (status, options, usage))
+WAIT(wait4, WAITPID, (pid_t pid, int *status, int options, struct rusage *usage),
+     (pid, status, options, usage))
+
+int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
+{
+    struct iot_thread *t = iot_enter();
+    if (!t)
+        return iot_real.waitid(type, id, info, options);
+    IOT_TIMED(int, waitid, (type, id, info, options))
+    int64_t reaped = result == 0 && info ? info->si_pid : result;
+    iot_timed_event(t, call,
+                    &(struct iot_row){.result = reaped,
+                                      .offset = reaped > 0 ? info->si_status : 0,
+                                      .op = IOT_OP_WAITID});
+    return result;
+}
+
+/* --- the end of a process --- */
+
+void iot_life_exit(int64_t status)
+{
+    struct iot_thread *t = iot_enter();
+    if (!t)
+        return;
+    moment(t, &(struct iot_row){.result = status, .op = IOT_OP_EXIT});
+    if (!t->vfork_pid)
+        iot_process_end(t, IOT_END_EXIT);
+}
+
+#define EXIT(sym)                                                                                  \
+    void sym(int status)                                                                           \
+    {                                                                                              \
+        iot_life_exit(status);                                                                     \
+        iot_real.sym(status);                                                                      \
+        __builtin_unreachable();                                                                   \
+    }
+
+EXIT(_exit)
+EXIT(_Exit)
+
+/* Its handlers are still to come, and the end of the process behind them is libc's own. */
+EXIT(quick_exit)

@@ -1,0 +1,16 @@
+/* The life of processes and threads as rows. */
+#ifndef IOT_PRELOAD_LIFE_H
+#define IOT_PRELOAD_LIFE_H
+
+#include "preload/record.h"
+
+/* The first row of a thread: `start` for the first one of a process, else `thread_start`.
+ * Also sees to it that the thread's end is noticed. */
+void iot_life_began(struct iot_thread *t, uint32_t parent_lane);
+
+int iot_life_start(void);
+
+/* The thread that ends the process: its `exit` row, then the file is closed. */
+void iot_life_exit(int64_t status);
+
+#endif

@@ -1,0 +1,67 @@
+/* Calls that make pipes and sockets. */
+#include "preload/descriptors.h"
+#include "preload/real.h"
+#include "preload/wrap.h"
+
+static int paired(struct iot_thread *t, struct iot_timed call, uint16_t op, int result,
+                  const int fds[2], int flags, int peers)
+{
+    uint32_t obj = 0, obj2 = 0;
+    if (result == 0) {
+        obj = iot_descriptor_opened(t, fds[0], 0, flags, peers ? iot_descriptor_inode(fds[1]) : 0);
+        obj2 = iot_descriptor_opened(t, fds[1], 0, flags, peers ? iot_descriptor_inode(fds[0]) : 0);
+    }
+    return (int)iot_timed_event(
+        t, call, &(struct iot_row){.result = result, .obj = obj, .obj2 = obj2, .op = op});
+}
+
+#define PAIR(sym, operation, params, args, flags, peers)                                           \
+    int sym params                                                                                 \
+    {                                                                                              \
+        struct iot_thread *t = iot_enter();                                                        \
+        if (!t)                                                                                    \
+            return iot_real.sym args;                                                              \
+        IOT_TIMED(int, sym, args)                                                                  \
+        return paired(t, call, IOT_OP_##operation, result, fds, flags, peers);                     \
+    }
+
+PAIR(pipe, PIPE, (int fds[2]), (fds), 0, 0)
+PAIR(pipe2, PIPE2, (int fds[2], int flags), (fds, flags), flags, 0)
+PAIR(socketpair, SOCKETPAIR, (int domain, int type, int protocol, int fds[2]),
+     (domain, type, protocol, fds), type & (SOCK_NONBLOCK | SOCK_CLOEXEC), 1)
+
+int socket(int domain, int type, int protocol)
+{
+    struct iot_thread *t = iot_enter();
+    if (!t)
+        return iot_real.socket(domain, type, protocol);
+    IOT_TIMED(int, socket, (domain, type, protocol))
+    uint32_t obj = result < 0 ? 0 : iot_descriptor_opened(t, result, 0, 0, 0);
+    return (int)iot_timed_event(
+        t, call,
+        &(struct iot_row){.result = result, .offset = domain, .obj = obj, .op = IOT_OP_SOCKET});
+}
+
+static int accepted(struct iot_thread *t, struct iot_timed call, uint16_t op, uint32_t listening,
+                    int fd)
+{
+    uint32_t obj2 = fd < 0 ? 0 : iot_descriptor_opened(t, fd, 0, 0, 0);
+    return (int)iot_timed_event(
+        t, call, &(struct iot_row){.result = fd, .obj = listening, .obj2 = obj2, .op = op});
+}
+
+#define ACCEPT(sym, operation, params, args)                                                       \
+    int sym params                                                                                 \
+    {                                                                                              \
+        struct iot_thread *t = iot_enter();                                                        \
+        if (!t)                                                                                    \
+            return iot_real.sym args;                                                              \
+        uint32_t listening = iot_descriptor(t, fd);                                                \
+        IOT_TIMED(int, sym, args)                                                                  \
+        return accepted(t, call, IOT_OP_##operation, listening, result);                           \
+    }
+
+ACCEPT(accept, ACCEPT, (int fd, struct sockaddr *restrict from, socklen_t *restrict n), (fd, from, n))
+ACCEPT(accept4, ACCEPT4,
+       (int fd, struct sockaddr *restrict from, socklen_t *restrict n, int flags),
+       (fd, from, n, flags))

@@ -1,0 +1,53 @@
+/* What there is one of in a process: its trace file, and what the kernel is to forget in a
+ * forked child. */
+#ifndef IOT_PRELOAD_PROCESS_H
+#define IOT_PRELOAD_PROCESS_H
+
+#include <stdint.h>
+
+#include "format/file.h"
+#include "preload/record.h"
+
+enum {
+    IOT_THREADS_MAX = 1 << 16,
+    IOT_STRINGS_KEPT = 1 << 14, /* a power of two */
+    IOT_DESCRIPTORS_MAX = 1 << 20,
+    IOT_WORKSPACES = 4,
+};
+
+/* Lies in pages that a forked child finds zeroed (MADV_WIPEONFORK): no lock, number or buffer of the
+ * parent can be met there, however the child came to be. */
+struct iot_process {
+    volatile uint32_t generation; /* 0: recording has not started here */
+    uint32_t off;                 /* recording could not be started: pass everything through */
+    uint32_t starting;
+    struct iot_file_header *file; /* the mapped trace file */
+    uint32_t pid;
+    uint32_t threads_used;  /* slots ever taken */
+    uint64_t threads_free;  /* stack of slots: change count << 32 | slot + 1 */
+    uint32_t last_string, last_descriptor;
+    uint32_t descriptors_top; /* no descriptor from here on was ever known */
+    uint32_t workspace_busy[IOT_WORKSPACES];
+    uint64_t strings[IOT_STRINGS_KEPT];          /* hash tag << 24 | number */
+    uint32_t descriptors[IOT_DESCRIPTORS_MAX];   /* by descriptor: its number in the trace; 0 unknown */
+};
+extern struct iot_process *iot_process;
+
+/* The trace file of this process: at the start of the image, and in a forked child. Returns 0,
+ * or -1 with recording switched off. */
+int iot_process_start(void);
+
+/* Notes how the process ends and leaves its file as small as it is; recording still
+ * goes on, within what was handed out and a little more. */
+void iot_process_end(struct iot_thread *t, enum iot_end how);
+/* exec failed after all. */
+void iot_process_goes_on(void);
+
+/* One more segment with its first `bytes` bytes there to be written; NULL: none to be had. */
+void *iot_segment_take(uint32_t kind, uint32_t slot, size_t bytes);
+/* Makes sure that pages can be written to without SIGBUS on a full disk; 0 or -1. */
+int iot_pages_ready(void *from, size_t bytes);
+
+void iot_drop(uint64_t events);
+
+#endif

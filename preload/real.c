@@ -1,0 +1,44 @@
+#include "preload/real.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stddef.h>
+
+struct iot_real iot_real;
+
+static const struct symbol {
+    const char *name, *version;
+    size_t at;
+} symbols[] = {
+#define HANDV(ret, sym, op, params, version) {#sym, version, offsetof(struct iot_real, sym)},
+#define HAND(ret, sym, op, params) HANDV(ret, sym, op, params, NULL)
+#define IO(ret, sym, op, params, args, fd, offset) HAND(ret, sym, op, params)
+#define IO2(ret, sym, op, params, args, from, to) HAND(ret, sym, op, params)
+#define FD(ret, sym, op, params, args, fd, offset) HAND(ret, sym, op, params)
+#define PATH(ret, sym, op, params, args, dir, path, offset) HAND(ret, sym, op, params)
+#define PATH2(ret, sym, op, params, args, from_dir, from, to_dir, to) HAND(ret, sym, op, params)
+#define NONE(ret, sym, op, params, args, offset, addr) HAND(ret, sym, op, params)
+#include "preload/wrappers.def"
+#include "preload/stdio.def"
+};
+
+static long missing(void)
+{
+    errno = ENOSYS;
+    return -1;
+}
+
+void iot_real_start(void)
+{
+    static volatile int done;
+    if (done)
+        return;
+    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
+        const struct symbol *s = &symbols[i];
+        void *found = s->version ? dlvsym(RTLD_NEXT, s->name, s->version) : NULL;
+        if (!found)
+            found = dlsym(RTLD_NEXT, s->name);
+        *(void **)((char *)&iot_real + s->at) = found ? found : (void *)missing;
+    }
+    done = 1;
+}

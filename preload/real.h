@@ -1,0 +1,59 @@
+/* The definitions behind ours: libc's, or those of the next preload library. */
+#ifndef IOT_PRELOAD_REAL_H
+#define IOT_PRELOAD_REAL_H
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#define IO(ret, sym, op, params, args, fd, offset) HAND(ret, sym, op, params)
+#define IO2(ret, sym, op, params, args, from, to) HAND(ret, sym, op, params)
+#define FD(ret, sym, op, params, args, fd, offset) HAND(ret, sym, op, params)
+#define PATH(ret, sym, op, params, args, dir, path, offset) HAND(ret, sym, op, params)
+#define PATH2(ret, sym, op, params, args, from_dir, from, to_dir, to) HAND(ret, sym, op, params)
+#define NONE(ret, sym, op, params, args, offset, addr) HAND(ret, sym, op, params)
+#define HANDV(ret, sym, op, params, version) HAND(ret, sym, op, params)
+
+struct iot_real {
+#define HAND(ret, sym, op, params) ret(*sym) params;
+#include "preload/wrappers.def"
+#include "preload/stdio.def"
+#undef HAND
+};
+
+/* The wrappers, which are all that the library exports. */
+#pragma GCC visibility push(default)
+#define HAND(ret, sym, op, params) ret sym params;
+#include "preload/wrappers.def"
+#include "preload/stdio.def"
+#undef HAND
+#pragma GCC visibility pop
+
+#undef IO
+#undef IO2
+#undef FD
+#undef PATH
+#undef PATH2
+#undef NONE
+#undef HANDV
+
+extern struct iot_real iot_real;
+
+/* Looks all of them up. Whatever this libc lacks fails with ENOSYS. */
+void iot_real_start(void);
+
+#endif

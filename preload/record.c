@@ -1,0 +1,291 @@
+#include "preload/record.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "format/columns.h"
+#include "preload/encode.h"
+#include "preload/life.h"
+#include "preload/process.h"
+#include "preload/strings.h"
+#include "preload/sys.h"
+
+__thread struct iot_local iot_local __attribute__((tls_model("initial-exec")));
+
+static const volatile uint32_t not_started = 0;
+volatile uint32_t *iot_generation = (volatile uint32_t *)&not_started;
+
+/* Slots for IOT_THREADS_MAX threads, touched as they are taken. Not wiped by fork: the generation
+ * in each tells a child that what stands there was its parent's. */
+static struct iot_thread *threads;
+
+enum {
+    /* A half's pages are made ready to be written in steps, so that a thread that records
+     * little costs little. */
+    GROW_ROWS = 256,
+    /* So many events lost because a handler seemed to be inside a record, and the record
+     * must have been left by longjmp. */
+    STUCK_LIMIT = 4096,
+};
+
+int iot_record_start(void)
+{
+    size_t bytes = IOT_THREADS_MAX * sizeof *threads;
+    long at = iot_sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at < 0 && at > -4096)
+        return -1;
+    threads = (struct iot_thread *)at;
+    return 0;
+}
+
+void iot_drop(uint64_t events)
+{
+    if (iot_process && iot_process->file)
+        __atomic_fetch_add(&iot_process->file->dropped_events, events, __ATOMIC_RELAXED);
+}
+
+/* --- thread buffers --- */
+
+static int half_grow(struct iot_half *half, uint32_t rows)
+{
+    if (!half->header || rows > IOT_HALF_ROWS)
+        return -1;
+    uint32_t limit = (rows + GROW_ROWS - 1) / GROW_ROWS * GROW_ROWS;
+    if (limit > IOT_HALF_ROWS)
+        limit = IOT_HALF_ROWS;
+    if (iot_pages_ready(&half->rows[half->limit], (limit - half->limit) * sizeof *half->rows))
+        return -1;
+    half->limit = limit;
+    return 0;
+}
+
+static void half_start(struct iot_thread *t, struct iot_half *half)
+{
+    half->header->lane = t->lane;
+    half->header->tid = t->tid;
+    half->header->head = 0;
+    __atomic_store_n(&half->header->epoch, ++t->epoch, __ATOMIC_RELEASE);
+}
+
+static int slot_start(struct iot_thread *t, uint32_t slot)
+{
+    memset(t, 0, sizeof *t);
+    t->slot = slot;
+    uint8_t *segment = iot_segment_take(IOT_SEGMENT_ROWS, slot, sizeof(struct iot_segment_header) +
+                                        sizeof(struct iot_half_header));
+    if (!segment)
+        return -1;
+    size_t half_bytes = sizeof(struct iot_half_header) + IOT_HALF_ROWS * sizeof(struct iot_row);
+    for (int i = 0; i < 2; i++) {
+        uint8_t *at = segment + sizeof(struct iot_segment_header) + (size_t)i * half_bytes;
+        if (iot_pages_ready(at, sizeof(struct iot_half_header)))
+            return -1;
+        t->half[i].header = (struct iot_half_header *)at;
+        t->half[i].rows = (struct iot_row *)(at + sizeof(struct iot_half_header));
+    }
+    t->current = &t->half[0];
+    return 0;
+}
+
+/* The free slots are a stack; the count in the upper half of its head tells a slot that was
+ * taken and given back in between from one that never left. */
+static struct iot_thread *pop_free(void)
+{
+    uint64_t head = __atomic_load_n(&iot_process->threads_free, __ATOMIC_ACQUIRE);
+    while ((uint32_t)head) {
+        struct iot_thread *t = &threads[(uint32_t)head - 1];
+        uint64_t next = ((head >> 32) + 1) << 32 | t->next_free;
+        if (__atomic_compare_exchange_n(&iot_process->threads_free, &head, next, 0,
+                                        __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+            return t;
+    }
+    return NULL;
+}
+
+static void push_free(struct iot_thread *t)
+{
+    uint64_t head = __atomic_load_n(&iot_process->threads_free, __ATOMIC_ACQUIRE), next;
+    do {
+        t->next_free = (uint32_t)head;
+        next = ((head >> 32) + 1) << 32 | (t->slot + 1);
+    } while (!__atomic_compare_exchange_n(&iot_process->threads_free, &head, next, 0,
+                                          __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+}
+
+struct iot_thread *iot_thread_take(void)
+{
+    struct iot_thread *t = pop_free();
+    if (!t) {
+        uint32_t slot = __atomic_fetch_add(&iot_process->threads_used, 1, __ATOMIC_RELAXED);
+        if (slot >= IOT_THREADS_MAX) {
+            __atomic_fetch_sub(&iot_process->threads_used, 1, __ATOMIC_RELAXED);
+            return NULL;
+        }
+        t = &threads[slot];
+        if (slot_start(t, slot)) {
+            t->current = NULL;
+            push_free(t);
+            return NULL;
+        }
+    }
+    if (!t->current && slot_start(t, t->slot)) {
+        t->current = NULL;
+        push_free(t);
+        return NULL;
+    }
+    t->depth = t->vfork_pid = t->stuck = t->exit_rounds = 0;
+    t->routine = NULL;
+    t->parent_lane = UINT32_MAX;
+    t->lane = __atomic_fetch_add(&iot_process->file->lanes, 1, __ATOMIC_RELAXED);
+    t->generation = *iot_generation;
+    return t;
+}
+
+void iot_thread_give_back(struct iot_thread *t)
+{
+    iot_flush(t);
+    push_free(t);
+}
+
+void iot_thread_adopt(struct iot_thread *t, uint32_t parent_lane)
+{
+    t->tid = (uint32_t)iot_sys(SYS_gettid);
+    half_start(t, &t->half[0]);
+    half_start(t, &t->half[1]);
+    iot_local.lane_plus_1 = t->lane + 1;
+    iot_local.thread = t;
+    iot_life_began(t, parent_lane);
+}
+
+struct iot_thread *iot_enter_slow(void)
+{
+    struct iot_local *me = &iot_local;
+    if (iot_generation == &not_started || iot_process->off)
+        return NULL;
+    if (me->attaching) { /* a signal handler, while its thread gets its buffers */
+        iot_drop(1);
+        return NULL;
+    }
+    me->attaching = 1;
+    __asm__ volatile("" : : : "memory");
+    struct iot_thread *t = NULL;
+    if (*iot_generation || iot_process_start() == 0) {
+        t = iot_thread_take();
+        if (t)
+            iot_thread_adopt(t, UINT32_MAX);
+        else
+            iot_drop(1);
+    }
+    __asm__ volatile("" : : : "memory");
+    me->attaching = 0;
+    return t;
+}
+
+/* --- full buffers --- */
+
+/* Lets the half's rows go: they are in a block, or lost. The order leaves a reader of a killed
+ * process with each row once: while the epoch stands, a block with it makes the half void. */
+static void half_empty(struct iot_thread *t, struct iot_half *half)
+{
+    for (uint32_t i = 0; i < half->limit; i++)
+        half->rows[i].op = 0;
+    __asm__ volatile("" : : : "memory");
+    half_start(t, half);
+}
+
+/* Goes on in the other half and encodes this one. Depth is raised, so a signal handler that
+ * records meanwhile fills the other half, and drops rather than rotate again. */
+static void rotate(struct iot_thread *t)
+{
+    struct iot_half *full = t->current;
+    struct iot_half *other = full == &t->half[0] ? &t->half[1] : &t->half[0];
+    if (!other->limit && half_grow(other, 1)) {
+        iot_drop(full->limit);
+        half_empty(t, full);
+        return;
+    }
+    t->current = other;
+    __asm__ volatile("" : : : "memory");
+    uint32_t n = full->header->head < full->limit ? full->header->head : full->limit;
+    if (iot_encode_half(t, full, n))
+        iot_drop(n);
+    half_empty(t, full);
+}
+
+uint32_t iot_reserve_slow(struct iot_thread *t, uint32_t n, uint32_t at)
+{
+    for (;;) {
+        struct iot_half *half = t->current;
+        if (at + n <= IOT_HALF_ROWS) {
+            if (half_grow(half, at + n)) {
+                half->header->head = at;
+                break;
+            }
+            return at;
+        }
+        if (t->depth > 1) {
+            if (++t->stuck < STUCK_LIMIT)
+                break;
+            t->depth = 1;
+        }
+        t->stuck = 0;
+        rotate(t);
+        at = iot_take(&t->current->header->head, n);
+        if (at + n <= t->current->limit)
+            return at;
+    }
+    iot_drop(1);
+    return UINT32_MAX;
+}
+
+void iot_flush(struct iot_thread *t)
+{
+    t->depth++;
+    if (t->depth == 1 && t->current->header->head)
+        rotate(t);
+    t->depth--;
+}
+
+/* The pages of an empty half that hold nothing but rows go back to the file system. */
+void iot_thread_trim(struct iot_thread *t)
+{
+    enum { PAGE = 4096 };
+    for (int i = 0; i < 2; i++) {
+        struct iot_half *half = &t->half[i];
+        if (half->header->head)
+            continue;
+        uintptr_t from = ((uintptr_t)half->rows + PAGE - 1) / PAGE * PAGE;
+        uintptr_t to = (uintptr_t)(half->rows + half->limit) / PAGE * PAGE;
+        if (to > from && iot_sys(SYS_madvise, from, to - from, MADV_REMOVE) == 0)
+            half->limit = (uint32_t)((from - (uintptr_t)half->rows) / sizeof *half->rows);
+    }
+}
+
+/* --- strings --- */
+
+uint32_t iot_string(struct iot_thread *t, const char *base, size_t base_bytes, const char *text,
+                    size_t text_bytes)
+{
+    uint64_t *place;
+    uint64_t tag = iot_string_tag(base, base_bytes, text, text_bytes, &place);
+    uint64_t kept = __atomic_load_n(place, __ATOMIC_RELAXED);
+    if (kept >> IOT_STRING_NUMBER_BITS == tag)
+        return (uint32_t)(kept & ((1u << IOT_STRING_NUMBER_BITS) - 1));
+
+    size_t bytes = base_bytes + text_bytes;
+    uint32_t n = 1 + iot_text_rows(bytes);
+    struct iot_row *row = iot_reserve(t, n);
+    if (!row)
+        return 0;
+    uint32_t number = __atomic_add_fetch(&iot_process->last_string, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&row->op, (uint16_t)(IOT_DEF_PENDING | n), __ATOMIC_RELEASE);
+    memcpy(row + 1, base, base_bytes);
+    memcpy((char *)(row + 1) + base_bytes, text, text_bytes);
+    row->obj = number;
+    row->bytes = (int64_t)bytes;
+    iot_commit(t, row, IOT_DEF_STRING);
+    if (number < 1u << IOT_STRING_NUMBER_BITS)
+        __atomic_store_n(place, tag << IOT_STRING_NUMBER_BITS | number, __ATOMIC_RELAXED);
+    return number;
+}

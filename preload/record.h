@@ -1,0 +1,144 @@
+/* The recording path: from a wrapper to a row in a buffer that a killed process leaves behind.
+ *
+ *     struct iot_thread *t = iot_enter();      NULL: do not record this call
+ *     uint64_t t0 = iot_now();
+ *     result = the real call
+ *     iot_event(t, &(struct iot_row){...});
+ *
+ * An ordinary event takes no lock, no system call and no memory. Every thread has two
+ * half buffers in the process's trace file, which is mapped shared: when one is full the
+ * thread goes on in the other and encodes the first into a block of the same file.
+ */
+#ifndef IOT_PRELOAD_RECORD_H
+#define IOT_PRELOAD_RECORD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/file.h"
+#include "format/ops.h"
+#include "format/row.h"
+#include "preload/clock.h"
+
+struct iot_half {
+    struct iot_half_header *header; /* NULL: no buffer could be had */
+    struct iot_row *rows;
+    uint32_t limit; /* rows that may be written: their pages are there */
+};
+
+struct iot_thread {
+    uint32_t generation; /* of the process state it belongs to: another after fork */
+    uint32_t depth;      /* > 1: a signal handler is recording inside a record */
+    struct iot_half *current;
+    struct iot_half half[2];
+    uint32_t slot, lane, tid;
+    uint32_t vfork_pid; /* not 0: this is a child in our memory, until it execs or exits */
+    uint32_t stuck;     /* events dropped in a row because depth never came back */
+    uint32_t next_free;
+    uint32_t epoch;
+    uint32_t block_left; /* bytes left at block_at */
+    uint8_t *block_at;
+    uint32_t exit_rounds;
+    uint32_t parent_lane;
+    char **lent; /* an environment made for a child */
+    size_t lent_bytes;
+    void *(*routine)(void *); /* what pthread_create was asked to start */
+    void *argument;
+};
+
+/* What a thread has of us in its thread-local storage. The lane stays readable through the
+ * thread's pthread_t until it has been joined. */
+struct iot_local {
+    struct iot_thread *thread;
+    uint32_t lane_plus_1; /* 0: never recorded anything */
+    uint32_t attaching;
+};
+extern __thread struct iot_local iot_local __attribute__((tls_model("initial-exec")));
+
+/* The generation the process is in; wiped to 0 by the kernel in a forked child. Points to 0
+ * until recording starts. */
+extern volatile uint32_t *iot_generation;
+
+/* Once in a process image; 0, or -1 without memory. */
+int iot_record_start(void);
+
+struct iot_thread *iot_enter_slow(void);
+uint32_t iot_reserve_slow(struct iot_thread *t, uint32_t n, uint32_t at);
+
+static inline struct iot_thread *iot_enter(void)
+{
+    struct iot_thread *t = iot_local.thread;
+    if (__builtin_expect(t && t->generation == *iot_generation, 1))
+        return t;
+    return iot_enter_slow();
+}
+
+/* One instruction, so that a signal handler comes before or after it, never inside. */
+static inline uint32_t iot_take(uint32_t *counter, uint32_t n)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("xaddl %0, %1" : "+r"(n), "+m"(*counter) : : "memory");
+    return n;
+#else
+    return __atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
+#endif
+}
+
+/* Reserves n neighbouring rows, n small; NULL if they have to be dropped. Between
+ * this and iot_commit the thread's depth is raised. */
+static inline struct iot_row *iot_reserve(struct iot_thread *t, uint32_t n)
+{
+    t->depth++;
+    __asm__ volatile("" : : : "memory");
+    uint32_t at = iot_take(&t->current->header->head, n);
+    if (__builtin_expect(at + n > t->current->limit, 0)) {
+        at = iot_reserve_slow(t, n, at);
+        if (at == UINT32_MAX) {
+            t->depth--;
+            return NULL;
+        }
+    }
+    return &t->current->rows[at];
+}
+
+static inline void iot_commit(struct iot_thread *t, struct iot_row *row, uint16_t op)
+{
+    __atomic_store_n(&row->op, op, __ATOMIC_RELEASE);
+    t->depth--;
+}
+
+static inline void iot_event(struct iot_thread *t, const struct iot_row *event)
+{
+    struct iot_row *row = iot_reserve(t, 1);
+    if (__builtin_expect(!row, 0))
+        return;
+    row->t0 = event->t0;
+    row->t1 = event->t1;
+    row->result = event->result;
+    row->bytes = event->bytes;
+    row->offset = event->offset;
+    row->addr = event->addr;
+    row->obj = event->obj;
+    row->obj2 = event->obj2;
+    row->site = event->site;
+    row->err = event->err;
+    iot_commit(t, row, event->op);
+}
+
+/* The number of a string in the trace, defining it if it is new. The string is `base`
+ * (may be empty) followed by `text`. 0 if it could not be recorded. */
+uint32_t iot_string(struct iot_thread *t, const char *base, size_t base_bytes, const char *text,
+                    size_t text_bytes);
+
+/* Encodes what the thread has in its buffers, so that it can be given back or left behind small. */
+void iot_flush(struct iot_thread *t);
+
+/* Gives back to the file system what empty buffers occupy of it. */
+void iot_thread_trim(struct iot_thread *t);
+
+/* Takes and gives back thread buffers. The new thread's lane is numbered at once. */
+struct iot_thread *iot_thread_take(void);
+void iot_thread_give_back(struct iot_thread *t);
+void iot_thread_adopt(struct iot_thread *t, uint32_t parent_lane); /* by the thread itself */
+
+#endif

@@ -1,0 +1,45 @@
+/* System calls made by the recorder itself: straight to the kernel, past every wrapper
+ * (our own and those of other preload libraries), without errno and without being a
+ * cancellation point. They return the kernel's result: -errno on failure. */
+#ifndef IOT_PRELOAD_SYS_H
+#define IOT_PRELOAD_SYS_H
+
+#include <stdint.h>
+#include <sys/syscall.h>
+
+static inline long iot_sys6(long n, long a, long b, long c, long d, long e, long f)
+{
+#if defined(__x86_64__)
+    long ret;
+    register long r10 __asm__("r10") = d;
+    register long r8 __asm__("r8") = e;
+    register long r9 __asm__("r9") = f;
+    __asm__ volatile("syscall"
+                     : "=a"(ret)
+                     : "a"(n), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory");
+    return ret;
+#elif defined(__aarch64__)
+    register long x8 __asm__("x8") = n;
+    register long x0 __asm__("x0") = a;
+    register long x1 __asm__("x1") = b;
+    register long x2 __asm__("x2") = c;
+    register long x3 __asm__("x3") = d;
+    register long x4 __asm__("x4") = e;
+    register long x5 __asm__("x5") = f;
+    __asm__ volatile("svc 0"
+                     : "+r"(x0)
+                     : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+                     : "memory");
+    return x0;
+#else
+#error "iotrace records on x86-64 and aarch64"
+#endif
+}
+
+#define iot_sys(n, ...)                                                                            \
+    iot_sys6(n, IOT_SYS_ARGS(__VA_ARGS__ __VA_OPT__(, ) 0, 0, 0, 0, 0, 0))
+#define IOT_SYS_ARGS(a, b, c, d, e, f, ...)                                                        \
+    (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f)
+
+#endif

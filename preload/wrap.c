@@ -1,0 +1,86 @@
+/* The wrappers that differ in nothing but their row in the table. */
+#include "preload/real.h"
+
+#include "preload/descriptors.h"
+#include "preload/wrap.h"
+
+#define IOT_NO_OFFSET 0
+#define IOT_MS_OF_TIMESPEC(t) ((t) ? (t)->tv_sec * 1000 + (t)->tv_nsec / 1000000 : -1)
+#define IOT_NS_OF_TIMESPEC(t) (result == 0 ? (t)->tv_sec * 1000000000 + (t)->tv_nsec : 0)
+
+/* A bad pointer is the program's error to find out about, not ours to follow. */
+#define PATH_OF(dir, path) (call.err == EFAULT ? 0 : iot_path(t, dir, path))
+
+#define EVENT(operation, ...)                                                                      \
+    iot_timed_event(                                                                               \
+        t, call,                                                                                   \
+        &(struct iot_row){.result = (int64_t)result, .op = IOT_OP_##operation, __VA_ARGS__});      \
+    return result;
+
+#define IO(ret, sym, operation, params, args, fd, at)                                              \
+    ret sym params                                                                                 \
+    {                                                                                              \
+        struct iot_thread *t = iot_enter();                                                        \
+        if (!t)                                                                                    \
+            return iot_real.sym args;                                                              \
+        uint32_t obj = iot_descriptor(t, fd);                                                      \
+        IOT_TIMED(ret, sym, args)                                                                       \
+        EVENT(operation, .bytes = result > 0 ? result : 0, .offset = at, .obj = obj)               \
+    }
+
+#define IO2(ret, sym, operation, params, args, source, destination)                                \
+    ret sym params                                                                                 \
+    {                                                                                              \
+        struct iot_thread *t = iot_enter();                                                        \
+        if (!t)                                                                                    \
+            return iot_real.sym args;                                                              \
+        uint32_t obj = iot_descriptor(t, source), obj2 = iot_descriptor(t, destination);           \
+        IOT_TIMED(ret, sym, args)                                                                       \
+        EVENT(operation, .bytes = result > 0 ? result : 0, .obj = obj, .obj2 = obj2)               \
+    }
+
+#define FD(ret, sym, operation, params, args, fd, at)                                              \
+    ret sym params                                                                                 \
+    {                                                                                              \
+        struct iot_thread *t = iot_enter();                                                        \
+        if (!t)                                                                                    \
+            return iot_real.sym args;                                                              \
+        uint32_t obj = iot_descriptor(t, fd);                                                      \
+        IOT_TIMED(ret, sym, args)                                                                       \
+        EVENT(operation, .offset = (int64_t)(at), .obj = obj)                                      \
+    }
+
+#define PATH(ret, sym, operation, params, args, dir, path, at)                                     \
+    ret sym params                                                                                 \
+    {                                                                                              \
+        struct iot_thread *t = iot_enter();                                                        \
+        if (!t)                                                                                    \
+            return iot_real.sym args;                                                              \
+        IOT_TIMED(ret, sym, args)                                                                       \
+        EVENT(operation, .offset = at, .obj = PATH_OF(dir, path))                                  \
+    }
+
+#define PATH2(ret, sym, operation, params, args, from_dir, from, to_dir, to)                       \
+    ret sym params                                                                                 \
+    {                                                                                              \
+        struct iot_thread *t = iot_enter();                                                        \
+        if (!t)                                                                                    \
+            return iot_real.sym args;                                                              \
+        IOT_TIMED(ret, sym, args)                                                                       \
+        EVENT(operation, .obj = PATH_OF(from_dir, from), .obj2 = PATH_OF(to_dir, to))              \
+    }
+
+#define NONE(ret, sym, operation, params, args, at, address)                                       \
+    ret sym params                                                                                 \
+    {                                                                                              \
+        struct iot_thread *t = iot_enter();                                                        \
+        if (!t)                                                                                    \
+            return iot_real.sym args;                                                              \
+        IOT_TIMED(ret, sym, args)                                                                       \
+        EVENT(operation, .offset = (int64_t)(at), .addr = (uint64_t)(uintptr_t)(address))          \
+    }
+
+#define HAND(ret, sym, operation, params)
+#define HANDV(ret, sym, operation, params, version)
+
+#include "preload/wrappers.def"

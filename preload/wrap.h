@@ -1,0 +1,39 @@
+/* What wrappers have in common: time the real call, then record it, and leave errno alone. */
+#ifndef IOT_PRELOAD_WRAP_H
+#define IOT_PRELOAD_WRAP_H
+
+#include <errno.h>
+
+#include "preload/record.h"
+
+/* A call that has been made. */
+struct iot_timed {
+    uint64_t t0, t1;
+    int err; /* errno, of a call that failed */
+};
+
+static inline int iot_failed(int64_t result)
+{
+    return result == -1;
+}
+
+/* Makes the call; declares `result` and `call`. */
+#define IOT_TIMED(ret, sym, args)                                                                  \
+    struct iot_timed call;                                                                         \
+    call.t0 = iot_now();                                                                           \
+    ret result = iot_real.sym args;                                                                \
+    call.t1 = iot_now();                                                                           \
+    call.err = iot_failed((int64_t)result) ? errno : 0;
+
+/* Records the row with the call's times and error; gives the row's result. */
+static inline int64_t iot_timed_event(struct iot_thread *t, struct iot_timed call,
+                                      struct iot_row *row)
+{
+    row->t0 = call.t0;
+    row->t1 = call.t1;
+    row->err = (uint16_t)call.err;
+    iot_event(t, row);
+    return row->result;
+}
+
+#endif

@@ -1,0 +1,270 @@
+"""What every report and every dump must look like, whatever was traced.
+
+The fields are those of the report's schema in their order; the rules of conservation are checked
+on every report that a test makes.
+"""
+
+OBJECTS = ["input", "artifact", "state", "output", "other"]
+
+TOP = ["schema", "run", "wall_ns", "path", "model", "objects", "total", "files", "phases", "queues",
+       "advice"]
+RUN = ["command", "host", "start_realtime_ns", "processes", "lanes", "events", "dropped_events",
+       "salvaged_processes", "clock", "untraced", "not_seen", "storage", "runqueue_ns",
+       "fingerprint"]
+PATH = ["compute_ns", "io_ns", "gpu_ns", "sleep_ns", "wake_ns", "external_ns", "unexplained_ns"]
+MODEL = ["exposed_error_ns", "replay_error_ns", "unmatched_waits", "cut_edges", "curve"]
+FIGURES = ["data_ops", "metadata_ops", "sync_ops", "bytes", "service_ns", "exposed_ns",
+           "blocking_ns", "waited_ns", "hidden_ns", "recoverable_ns", "serialization_ns",
+           "bandwidth_gbps", "fixed_latency_ns", "latency_ns", "cache_scope", "throughput_gbps",
+           "read_bytes", "write_bytes", "mapped_bytes", "fault_ns", "small_ops", "opens"]
+OBJECT = ["object", "files", *FIGURES]
+FILE = ["path", "object", "why", *FIGURES, "ready_ns"]
+TOTAL = ["data_ops", "metadata_ops", "sync_ops", "bytes", "service_ns", "exposed_ns", "hidden_ns",
+         "recoverable_ns"]
+
+# Integers, never negative, never null.
+COUNTED = ["data_ops", "metadata_ops", "sync_ops", "bytes", "service_ns", "exposed_ns",
+           "blocking_ns", "waited_ns", "hidden_ns"]
+# The same, or null where they are not measured.
+MEASURED = ["serialization_ns", "read_bytes", "write_bytes", "mapped_bytes", "fault_ns",
+            "small_ops", "opens"]
+# Of the files of an object, these add up to the object's; of the objects, those of TOTAL do.
+FILE_SUMS = COUNTED + MEASURED
+TOTAL_SUMS = [f for f in TOTAL if f != "recoverable_ns"]
+
+CACHE_SCOPES = {"warm", "cold", "mixed", "unknown"}
+
+EVENT = ["t0_ns", "t1_ns", "pid", "tid", "lane", "op", "fd", "path", "path2", "bytes", "offset",
+         "result", "errno"]
+EVENT_NULLS = {"fd", "path", "path2", "offset"}
+
+
+def is_count(value):
+    return type(value) is int and value >= 0
+
+
+class Complaints(list):
+    def same(self, what, want, got):
+        if want != got:
+            self.append(f"{what}: expected {want}, got {got}")
+
+    def fields(self, what, want, row):
+        """All fields, in order; new ones may follow."""
+        self.same(f"fields of {what}", want, list(row)[:len(want)])
+
+
+def check_row(bad, what, row):
+    for key in COUNTED:
+        if not is_count(row[key]):
+            bad.append(f"{what}: {key} is {row[key]!r}, no count")
+            return
+    bad.same(f"{what}: blocking + waited", row["exposed_ns"], row["blocking_ns"] + row["waited_ns"])
+    bad.same(f"{what}: exposed + hidden", row["service_ns"], row["exposed_ns"] + row["hidden_ns"])
+    for key in MEASURED:
+        if row[key] is not None and not is_count(row[key]):
+            bad.append(f"{what}: {key} is {row[key]!r}, neither a count nor null")
+            return
+    # Of files beyond the twenty most exposed, what is recoverable is not computed.
+    if row["recoverable_ns"] is None and "path" not in row:
+        bad.append(f"{what}: recoverable_ns is null")
+    for key in ("exposed_ns", "recoverable_ns"):
+        value = row[key]
+        if value is not None and not (is_count(value) and value <= row["service_ns"]):
+            bad.append(f"{what}: {key} is {value!r}, not in 0 to service {row['service_ns']}")
+    if (row["read_bytes"] or 0) + (row["write_bytes"] or 0) > row["bytes"]:
+        bad.append(f"{what}: more read and written than the {row['bytes']} bytes moved")
+    if row["cache_scope"] not in CACHE_SCOPES:
+        bad.append(f"{what}: cache scope is {row['cache_scope']!r}")
+
+
+def check_files(bad, report):
+    """The rows of files add up to their object, each path has one row, and the order is fixed."""
+    seen, order = set(), []
+    for row in report["files"]:
+        cut = row["path"].startswith("(") and row["path"].endswith(" more)")
+        check_row(bad, row["path"], row)
+        if row["object"] not in OBJECTS:
+            bad.append(f"{row['path']}: object is {row['object']!r}")
+        if (row["path"], row["object"]) in seen:
+            bad.append(f"{row['path']}: two rows as {row['object']}")
+        seen.add((row["path"], row["object"]))
+        if not cut:
+            order.append((-row["exposed_ns"], -row["service_ns"], row["path"].encode()))
+    if order != sorted(order):
+        bad.append("files are not sorted by exposed, service, path")
+    for o in report["objects"]:
+        mine = [f for f in report["files"] if f["object"] == o["object"]]
+        if not any(f["path"].endswith(" more)") for f in mine):
+            bad.same(f"files of {o['object']}", o["files"], len(mine))
+        for key in FILE_SUMS:
+            bad.same(f"{key} over the files of {o['object']}", o[key] or 0,
+                     sum(f[key] or 0 for f in mine))
+
+
+def check_curve(bad, report):
+    """T(1) is the recorded time, T(0) what is left without I/O; empty until it is reported."""
+    curve = report["model"]["curve"]
+    if not curve:
+        return
+    wall, io = report["wall_ns"], report["path"]["io_ns"]
+    bad.same("the curve's first point", [1, wall], list(curve[0]))
+    bad.same("the curve's last point", [0, wall - io], list(curve[-1]))
+    if curve != sorted(curve, key=lambda point: -point[0]):
+        bad.append("the curve is not in the order of falling λ")
+
+
+def check_report(report):
+    """Complaints about a report, none if it is as it must be."""
+    bad = Complaints()
+    try:
+        bad.same("schema", "iotrace-report/1", report["schema"])
+        bad.fields("the report", TOP, report)
+        for what, want in (("run", RUN), ("path", PATH), ("model", MODEL), ("total", TOTAL)):
+            bad.fields(what, want, report[what])
+        bad.same("parts of the path", PATH, list(report["path"]))
+        bad.same("order of objects", OBJECTS, [o["object"] for o in report["objects"]])
+        for o in report["objects"]:
+            bad.fields(o["object"], OBJECT, o)
+            check_row(bad, o["object"], o)
+        for f in report["files"][:1]:
+            bad.fields("a file", FILE, f)
+        if bad:
+            return bad
+
+        bad.same("dropped events", 0, report["run"]["dropped_events"])
+        for part in PATH:
+            if not is_count(report["path"][part]):
+                bad.append(f"path.{part} is {report['path'][part]!r}, no count")
+        bad.same("sum of the path", report["wall_ns"], sum(report["path"].values()))
+        bad.same("path.io_ns", report["total"]["exposed_ns"], report["path"]["io_ns"])
+        bad.same("total.recoverable_ns", report["total"]["exposed_ns"],
+                 report["total"]["recoverable_ns"])
+        for key in TOTAL_SUMS:
+            bad.same(f"total.{key}", sum(o[key] for o in report["objects"]), report["total"][key])
+        check_files(bad, report)
+        check_curve(bad, report)
+    except (KeyError, TypeError, IndexError) as e:
+        bad.append(f"a field is missing or of another kind: {type(e).__name__} {e}")
+    return bad
+
+
+def check_event(event, before):
+    """Complaints about one event of a dump; `before` is the one before it, or None."""
+    bad = Complaints()
+    bad.fields("an event", EVENT, event)
+    if bad:
+        return bad
+    for key in ("t0_ns", "t1_ns", "pid", "tid", "lane", "bytes"):
+        if not is_count(event[key]):
+            bad.append(f"{key} is {event[key]!r}, no count")
+            return bad
+    for key in ("result", "errno"):
+        if type(event[key]) is not int:
+            bad.append(f"{key} is {event[key]!r}, no integer")
+    if event["t1_ns"] < event["t0_ns"]:
+        bad.append(f"ends at {event['t1_ns']}, before it starts at {event['t0_ns']}")
+    if before and (before["t0_ns"], before["lane"]) > (event["t0_ns"], event["lane"]):
+        bad.append(f"comes after t0 {before['t0_ns']}, lane {before['lane']}")
+    path = event["path"]
+    if path is not None and not path.startswith("/") and ":" not in path:
+        bad.append(f"path {path!r} is neither absolute nor a named kind")
+    return [f"event {event}: {line}" for line in bad]
+
+
+# --- how the checks above can fail ----------------------------------------------
+
+def example():
+    """A report in which all sums hold."""
+    def figures(service, exposed, size):
+        return {"data_ops": 2, "metadata_ops": 2, "sync_ops": 1, "bytes": size,
+                "service_ns": service, "exposed_ns": exposed, "blocking_ns": exposed,
+                "waited_ns": 0, "hidden_ns": service - exposed, "recoverable_ns": exposed,
+                "serialization_ns": None, "bandwidth_gbps": None, "fixed_latency_ns": None,
+                "latency_ns": None, "cache_scope": "unknown", "throughput_gbps": None,
+                "read_bytes": size, "write_bytes": 0, "mapped_bytes": 0, "fault_ns": 0,
+                "small_ops": 0, "opens": 1}
+
+    def add(rows):
+        total = figures(0, 0, 0)
+        total |= {key: sum(r[key] or 0 for r in rows)
+                  for key in FILE_SUMS + ["recoverable_ns"]}
+        return total
+
+    files = [{"path": "/d/a", "object": "input", "why": "rule"} | figures(90, 60, 10),
+             {"path": "/d/b", "object": "input", "why": "rule"} | figures(80, 40, 20),
+             {"path": "/d/c", "object": "output", "why": "rule"} | figures(50, 0, 30)]
+    for f in files:
+        f["ready_ns"] = None
+    objects = []
+    for name in OBJECTS:
+        mine = [f for f in files if f["object"] == name]
+        objects.append({"object": name, "files": len(mine)} | add(mine))
+    total = {key: sum(o[key] for o in objects) for key in TOTAL}
+    run = dict.fromkeys(RUN, 0)
+    return {"schema": "iotrace-report/1", "run": run, "wall_ns": 1000,
+            "path": dict.fromkeys(PATH, 0) | {"compute_ns": 900, "io_ns": 100},
+            "model": dict.fromkeys(MODEL, 0) | {"curve": [[1, 1000], [0.5, 950], [0, 900]]},
+            "objects": objects, "total": total, "files": files, "phases": [], "queues": [],
+            "advice": []}
+
+
+def change(*keys, by=1):
+    def apply(report):
+        node = report
+        for key in keys[:-1]:
+            node = node[key]
+        node[keys[-1]] += by
+    return apply
+
+
+def both(*changes):
+    def apply(report):
+        for one in changes:
+            one(report)
+    return apply
+
+
+BREAKS = {
+    "another schema": lambda r: r.update(schema="iotrace-report/2"),
+    "objects in another order": lambda r: r["objects"].reverse(),
+    "a field missing": lambda r: r["objects"][0].pop("opens"),
+    "fields in another order": lambda r: r["run"].update(host=r["run"].pop("host")),
+    "dropped events": change("run", "dropped_events"),
+    "a path that does not sum to the wall time": change("path", "wake_ns"),
+    "a negative part of the path": both(change("path", "wake_ns", by=-5),
+                                        change("path", "compute_ns", by=5)),
+    "I/O on the path that is not exposed": both(change("path", "io_ns"),
+                                                change("path", "compute_ns", by=-1)),
+    "recoverable of all that is not exposed": change("total", "recoverable_ns"),
+    "blocking and waited beside exposed": change("files", 0, "blocking_ns"),
+    "hidden beside service": change("objects", 0, "hidden_ns"),
+    "exposed beyond service": both(change("files", 2, "exposed_ns", by=60),
+                                   change("files", 2, "blocking_ns", by=60),
+                                   change("files", 2, "hidden_ns", by=-60)),
+    "recoverable beyond service": change("files", 2, "recoverable_ns", by=51),
+    "a total beside its objects": change("total", "metadata_ops"),
+    "a file row lost": lambda r: r["files"].pop(),
+    "a file row twice": lambda r: r["files"].append(r["files"][2]),
+    "file rows in another order": lambda r: r["files"].reverse(),
+    "a file beside its object": change("files", 1, "small_ops"),
+    "a fraction of a nanosecond": lambda r: r["files"][0].update(waited_ns=0.0),
+    "a curve that ends elsewhere": lambda r: r["model"]["curve"].pop(),
+}
+
+
+def self_test(out):
+    """Points that prove the checks of this file can fail."""
+    out.run("a good report is accepted", lambda: check_report(example()))
+    for name, spoil in BREAKS.items():
+        report = example()
+        spoil(report)
+        out.point(bool(check_report(report)), f"refused: {name}")
+    event = dict.fromkeys(EVENT, 0) | {"op": "read", "path": "/d/a", "path2": None}
+    later = event | {"t0_ns": 5, "t1_ns": 6}
+    out.run("a good event is accepted", lambda: check_event(later, event))
+    for name, wrong in {"a time that is no integer": event | {"t0_ns": 0.5},
+                        "an end before the start": event | {"t0_ns": 7},
+                        "an event out of order": event, "a relative path": later | {"path": "a"},
+                        "an event without lane": {k: v for k, v in event.items() if k != "lane"},
+                        }.items():
+        out.point(bool(check_event(wrong, later)), f"refused: {name}")

@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""The ways this project is built: both compilers without a warning, sanitizers, an installation.
+
+Each takes a build folder of its own, below a temporary one.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from shutil import which
+
+sys.dont_write_bytecode = True
+TOP = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(TOP / "scripts"))
+from tap import Tap
+
+# name, compiler, options of meson setup, whether the unit tests are run
+SETUPS = [
+    ("gcc, release, no warning", "gcc", ["--buildtype=release", "--werror"], False),
+    ("clang, no warning", "clang", ["--werror"], False),
+    ("address and undefined behaviour sanitizers", "gcc",
+     ["-Db_sanitize=address,undefined", "-Db_lundef=false"], True),
+]
+# What an installation holds, below its prefix.
+INSTALLED = ["bin/iotrace", "lib/libiotrace.so", "include/iotrace.h", "lib/pkgconfig/iotrace.pc",
+             "share/man/man1/iotrace.1"]
+
+
+def meson(*argv, env=None):
+    """Complaints: the end of what meson printed, if it failed."""
+    done = subprocess.run(["meson", *map(str, argv)], capture_output=True, text=True,
+                          env=os.environ | (env or {}))
+    return [] if done.returncode == 0 else (done.stdout + done.stderr).splitlines()[-25:]
+
+
+def build(folder, compiler, options):
+    return (meson("setup", folder, TOP, *options, env={"CC": compiler})
+            or meson("compile", "-C", folder))
+
+
+def check_setup(folder, compiler, options, tests):
+    bad = build(folder, compiler, options)
+    if not bad and tests:
+        bad = meson("test", "-C", folder, "--no-rebuild", "--print-errorlogs", "--no-suite", "full",
+                    "--no-suite", "house")
+    return bad
+
+
+def check_install(folder):
+    prefix = folder / "prefix"
+    bad = (build(folder / "build", "gcc", ["--buildtype=release", "-Dtests=false",
+                                           f"--prefix={prefix}", "--libdir=lib"])
+           or meson("install", "-C", folder / "build"))
+    return bad or [f"not installed: {name}" for name in INSTALLED if not (prefix / name).exists()]
+
+
+def main():
+    out = Tap()
+    with tempfile.TemporaryDirectory(prefix="iotrace-setups-") as place:
+        for number, (name, compiler, options, tests) in enumerate(SETUPS):
+            if not which(compiler):
+                out.skip(name, f"{compiler} is not installed")
+                continue
+            out.run(name, lambda: check_setup(Path(place) / str(number), compiler, options, tests))
+        out.run("an installation", lambda: check_install(Path(place) / "install"))
+    return out.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
