@@ -152,7 +152,8 @@ static int by_lane(const void *a, const void *b)
     return by_slot(a, b);
 }
 
-/* One piece for each epoch of each slot, and none missing between. */
+/* One piece for each epoch of each slot, and none missing between. Where a thread takes over the
+ * slot of another, epochs of halves that stayed empty are passed over. */
 static void settle(struct iot_container *c)
 {
     size_t kept = 0;
@@ -165,8 +166,8 @@ static void settle(struct iot_container *c)
                 iot_container_damage(c, p->at, "rows that are there twice; the first are taken");
             continue;
         }
-        uint32_t expected = before && before->slot == p->slot ? before->epoch + 1 : 1;
-        if (p->epoch > expected)
+        int first = !before || before->slot != p->slot;
+        if (first ? p->epoch > 1 : p->lane == before->lane && p->epoch > before->epoch + 1)
             iot_container_damage(c, p->at, "rows that came before these are missing");
         c->pieces[kept++] = *p;
     }

@@ -23,8 +23,9 @@ struct vfork_row {
 struct rows {
     struct iot_reading *r;
     uint32_t image;
-    uint32_t lane;    /* number */
-    uint32_t current; /* child of vfork that the rows are of; IOT_NO_INDEX: the image itself */
+    uint32_t lane;      /* number */
+    size_t first_event; /* of the lane */
+    uint32_t current;   /* child of vfork that the rows are of; IOT_NO_INDEX: the image itself */
     struct vfork_child *children;
     struct vfork_row *moved;
     size_t n_children, n_moved, children_room, moved_room;
@@ -126,6 +127,23 @@ static void move(struct rows *rows, const struct iot_row *row)
     rows->n_moved++;
 }
 
+/* The row of an exec is written before the call, as nothing can be after it. If the call came back,
+ * a second one takes its place. */
+static void take_back_exec(struct rows *rows, const struct iot_row *failed)
+{
+    struct iot_events *e = &rows->r->trace->events;
+    if (rows->current == IOT_NO_INDEX) {
+        if (e->n > rows->first_event && e->op[e->n - 1] == IOT_OP_EXEC &&
+            e->file[e->n - 1] == failed->obj && e->result[e->n - 1] != -1)
+            e->n--;
+    } else if (rows->n_moved) {
+        const struct vfork_row *last = &rows->moved[rows->n_moved - 1];
+        if (last->child == rows->current && last->row.op == IOT_OP_EXEC &&
+            last->row.t0 == failed->t0 && last->row.result != -1)
+            rows->n_moved--;
+    }
+}
+
 static void on_event(void *user, const struct iot_row *row)
 {
     struct rows *rows = user;
@@ -138,6 +156,8 @@ static void on_event(void *user, const struct iot_row *row)
     else if (row->op == IOT_OP_VFORK && rows->current != IOT_NO_INDEX &&
              row->result == (int64_t)rows->children[rows->current].pid)
         rows->current = rows->children[rows->current].outer; /* the parent goes on */
+    if (row->op == IOT_OP_EXEC && row->result == -1)
+        take_back_exec(rows, row);
     if (rows->current == IOT_NO_INDEX)
         append(rows->r, rows->image, row);
     else if (!rows->failed)
@@ -172,6 +192,7 @@ static int read_image(struct rows *rows)
             if (!(lane = add_lane(r, rows->image, rows->image, p->lane, p->tid)))
                 return -1;
             rows->lane = p->lane;
+            rows->first_event = lane->first_event;
             rows->current = IOT_NO_INDEX;
         } else if (p->slot != p[-1].slot || p->epoch != p[-1].epoch + 1) {
             rows->current = IOT_NO_INDEX; /* rows are missing: perhaps the parent's own */
@@ -207,12 +228,11 @@ static int has_image(const struct iot_reading *r, uint32_t pid)
 static enum iot_end end_of(const struct iot_reading *r, const struct vfork_row *rows, size_t n,
                            uint32_t pid)
 {
-    for (size_t i = n; i-- > 0;) {
-        if (rows[i].row.op == IOT_OP_EXIT)
-            return IOT_END_EXIT;
-        if (rows[i].row.op == IOT_OP_EXEC && rows[i].row.result != -1)
-            return IOT_END_EXEC;
-    }
+    const struct iot_row *last = &rows[n - 1].row;
+    if (last->op == IOT_OP_EXIT)
+        return IOT_END_EXIT;
+    if (last->op == IOT_OP_EXEC && last->result != -1)
+        return IOT_END_EXEC;
     return has_image(r, pid) ? IOT_END_EXEC : IOT_END_OPEN;
 }
 
