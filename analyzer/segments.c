@@ -79,9 +79,10 @@ static int scan_blocks(struct scan *s)
         memcpy(&h, block, sizeof h);
         if (fault) {
             /* Magic 0 is the end, or a block that a killed process had not finished: then its rows
-             * are still in their live half. But no block can follow it. */
+             * are still in their live half. But no block can follow it, and what is there of
+             * its header is a header's. */
             size_t next = next_block(s, at + 8);
-            if (h.magic || next < IOT_SEGMENT_BYTES)
+            if (h.magic || h.codec > IOT_CODEC_ZSTD || next < IOT_SEGMENT_BYTES)
                 iot_container_damage(s->c, s->base + at, fault);
             at = next;
             continue;

@@ -134,7 +134,8 @@ static void take_back_exec(struct rows *rows, const struct iot_row *failed)
     struct iot_events *e = &rows->r->trace->events;
     if (rows->current == IOT_NO_INDEX) {
         if (e->n > rows->first_event && e->op[e->n - 1] == IOT_OP_EXEC &&
-            e->file[e->n - 1] == failed->obj && e->result[e->n - 1] != -1)
+            e->result[e->n - 1] != -1 &&
+            e->t0_ns[e->n - 1] == since_start(rows->r, &rows->r->images[rows->image], failed->t0))
             e->n--;
     } else if (rows->n_moved) {
         const struct vfork_row *last = &rows->moved[rows->n_moved - 1];
