@@ -7,7 +7,7 @@
 /* Room for one more of `size` bytes in an array that grows by half. */
 static int room(void *array, size_t n, size_t *cap, size_t size)
 {
-    if (n >= IOT_NONE) /* an index of it must stay below IOT_NONE */
+    if (n >= IOT_NO_NODE) /* an index of it must stay below IOT_NO_NODE */
         return -1;
     if (n < *cap)
         return 0;
@@ -25,7 +25,7 @@ static int room(void *array, size_t n, size_t *cap, size_t size)
 uint32_t iot_graph_add_node(struct iot_graph *g, int64_t time_ns, uint32_t lane)
 {
     if (room(&g->nodes, g->n_nodes, &g->cap_nodes, sizeof(*g->nodes)))
-        return IOT_NONE;
+        return IOT_NO_NODE;
     g->nodes[g->n_nodes] = (struct iot_node){.time_ns = time_ns, .lane = lane};
     return (uint32_t)g->n_nodes++;
 }
@@ -33,7 +33,7 @@ uint32_t iot_graph_add_node(struct iot_graph *g, int64_t time_ns, uint32_t lane)
 uint32_t iot_graph_add_call(struct iot_graph *g, int64_t service_ns)
 {
     if (room(&g->call_service_ns, g->n_calls, &g->cap_calls, sizeof(*g->call_service_ns)))
-        return IOT_NONE;
+        return IOT_NO_NODE;
     g->call_service_ns[g->n_calls] = service_ns;
     return (uint32_t)g->n_calls++;
 }
@@ -41,7 +41,7 @@ uint32_t iot_graph_add_call(struct iot_graph *g, int64_t service_ns)
 static uint32_t add_edge(struct iot_graph *g, const struct iot_edge *edge)
 {
     if (room(&g->edges, g->n_edges, &g->cap_edges, sizeof(*g->edges)))
-        return IOT_NONE;
+        return IOT_NO_NODE;
     g->edges[g->n_edges] = *edge;
     return (uint32_t)g->n_edges++;
 }

@@ -23,7 +23,7 @@
  * (a time by the denominator of a lambda) fit in 128 bits. */
 #define IOT_TIME_MAX ((int64_t)1 << 53)
 
-#define IOT_NONE UINT32_MAX
+#define IOT_NO_NODE UINT32_MAX
 
 enum iot_edge_kind {
     IOT_EDGE_LANE,
@@ -75,7 +75,7 @@ struct iot_graph {
     size_t error_index;
 };
 
-/* Each returns the index of what it added, or IOT_NONE (no memory, or 2^32 - 1 reached). */
+/* Each returns the index of what it added, or IOT_NO_NODE (no memory, or 2^32 - 1 reached). */
 uint32_t iot_graph_add_node(struct iot_graph *g, int64_t time_ns, uint32_t lane);
 uint32_t iot_graph_add_call(struct iot_graph *g, int64_t service_ns);
 uint32_t iot_graph_add_cross(struct iot_graph *g, uint32_t src, uint32_t dst, int64_t base_ns);

@@ -10,7 +10,7 @@ struct finish {
     uint32_t *waiting;   /* a node: edges into it from nodes that are not ordered yet */
     uint32_t *out_first; /* n_nodes + 1 offsets into out_edges */
     uint32_t *out_edges; /* edges by source, without those against the clock */
-    uint32_t *lane_in;   /* a node: its lane edge, or IOT_NONE */
+    uint32_t *lane_in;   /* a node: its lane edge, or IOT_NO_NODE */
     int64_t *reach; /* a node: the latest recorded arrival by the edges that are left; -1 none */
     uint8_t *lost;  /* a node: 1 if an edge into it was cut */
     size_t n_ordered;
@@ -84,7 +84,7 @@ static int check(struct finish *f)
         } else if (!why && e->io_ns) {
             why = "an edge's io is not the sum of its calls";
         }
-        if (!why && e->kind == IOT_EDGE_LANE && f->lane_in[e->dst] != IOT_NONE)
+        if (!why && e->kind == IOT_EDGE_LANE && f->lane_in[e->dst] != IOT_NO_NODE)
             why = "two lane edges into one node";
         if (why)
             return refuse(g, why, i);
@@ -258,7 +258,7 @@ static int keep_waits(struct finish *f)
     }
     for (size_t v = 0; v < g->n_nodes; v++) {
         int64_t time = g->nodes[v].time_ns;
-        bool in_lane = f->lane_in[v] != IOT_NONE;
+        bool in_lane = f->lane_in[v] != IOT_NO_NODE;
         if (v == g->start || f->reach[v] >= time || (in_lane && !f->lost[v]))
             continue;
         g->kept_waits += f->lost[v];
@@ -269,7 +269,7 @@ static int keep_waits(struct finish *f)
         }
         uint32_t added =
             iot_graph_add_cross(g, g->start, (uint32_t)v, time - g->nodes[g->start].time_ns);
-        if (added == IOT_NONE)
+        if (added == IOT_NO_NODE)
             return -ENOMEM;
         g->edges[added].kind = IOT_EDGE_START;
     }
@@ -360,7 +360,7 @@ static int make_tables(struct finish *f)
         !f->reach || !f->lost)
         return -ENOMEM;
     for (size_t v = 0; v < n; v++)
-        f->lane_in[v] = IOT_NONE;
+        f->lane_in[v] = IOT_NO_NODE;
     return 0;
 }
 

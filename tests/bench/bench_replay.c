@@ -39,7 +39,7 @@ static int64_t later(int64_t a, int64_t b)
 static uint32_t add_pair(struct iot_graph *g, uint32_t lane, size_t puts)
 {
     uint32_t *got = malloc(puts * sizeof(*got));
-    uint32_t producer = iot_graph_add_node(g, 0, lane), consumer = IOT_NONE;
+    uint32_t producer = iot_graph_add_node(g, 0, lane), consumer = IOT_NO_NODE;
     int64_t free_at = 0; /* the consumer, from here on */
 
     if (!got)
@@ -62,10 +62,10 @@ static uint32_t add_pair(struct iot_graph *g, uint32_t lane, size_t puts)
             iot_graph_add_cross(g, got[i - depth], put, 0);
         producer = put;
 
-        int64_t last = consumer == IOT_NONE ? 0 : g->nodes[consumer].time_ns;
+        int64_t last = consumer == IOT_NO_NODE ? 0 : g->nodes[consumer].time_ns;
         got[i] = iot_graph_add_node(g, later(at, free_at), lane + 1);
         iot_graph_add_cross(g, put, got[i], 0);
-        if (consumer != IOT_NONE)
+        if (consumer != IOT_NO_NODE)
             iot_graph_add_lane(g, consumer, got[i], free_at - last, 0, 0);
         consumer = got[i];
         free_at = g->nodes[consumer].time_ns + compute;

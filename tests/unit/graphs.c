@@ -32,7 +32,7 @@ static uint32_t node(struct builder *b, uint32_t lane, int64_t base, int64_t io,
         iot_graph_add_call(b->g, part);
         io -= part;
     }
-    if (b->last[lane] != IOT_NONE)
+    if (b->last[lane] != IOT_NO_NODE)
         arrive(b->g, iot_graph_add_lane(b->g, b->last[lane], v, base, first, calls));
     b->last[lane] = v;
     return v;
@@ -43,7 +43,7 @@ static struct builder begin(struct iot_graph *g)
     *g = (struct iot_graph){0};
     struct builder b = {.g = g};
     for (size_t lane = 0; lane < sizeof(b.last) / sizeof(*b.last); lane++)
-        b.last[lane] = IOT_NONE;
+        b.last[lane] = IOT_NO_NODE;
     g->start = node(&b, 0, 0, 0, 0);
     return b;
 }
@@ -130,7 +130,7 @@ static void random_lanes(struct builder *b, uint64_t *rng, uint64_t scale, uint3
         uint32_t lane = (uint32_t)iot_test_random(rng, lanes);
         uint32_t before = (uint32_t)b->g->n_nodes;
         uint32_t calls = (uint32_t)iot_test_random(rng, 4);
-        bool first = b->last[lane] == IOT_NONE;
+        bool first = b->last[lane] == IOT_NO_NODE;
         uint32_t v = node(b, lane, duration(rng, scale), calls ? duration(rng, scale) : 0,
                           first ? 0 : calls);
         uint64_t crosses = iot_test_random(rng, 3);
