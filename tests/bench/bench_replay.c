@@ -140,8 +140,7 @@ int main(int argc, char **argv)
     int n = argc > 1 ? argc : 4;
 
     printf("    calls    nodes    edges  finish expose    all  what-if  graph  peak    error\n"
-           "                                  s      s      s       ms    MiB   MiB  plays (of "
-           "sum)\n");
+           "                                  s      s      s       ms    MiB   MiB   of sum\n");
     for (int i = 1; i < n; i++) {
         fflush(stdout);
         pid_t child = fork(); /* a process each, so that the peak is its own */
