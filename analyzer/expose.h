@@ -29,8 +29,8 @@ struct iot_exposure {
     struct iot_path path0, path1; /* the walk at lambda 0 and at 1 */
 };
 
-/* Decomposes T(1) - T(0) over the calls, with the services as recorded. Time and memory are linear
- * in the graph as long as the budget lasts no longer.
+/* Decomposes T(1) - T(0) over the calls, with the services as recorded. Memory is linear in the
+ * graph, and so is the time, by the budget.
  * budget: edges to be passed over beyond the replays of the curve; 0 for the time of some fifty
  * replays, and at least about half a second. Returns 0 or -ENOMEM; free it in either case. */
 int iot_expose(struct iot_exposure *x, struct iot_replay *r, int64_t budget);

@@ -1,6 +1,6 @@
 /* How long the exact decomposition takes, and how much memory: 64 lanes, half of them producers
  * that read for the other half through queues, all services and times random, so that T has many
- * more pieces than there are replays. Every tenth call is followed by a put.
+ * pieces. Every tenth call is followed by a put.
  *
  *     bench_replay [millions of calls ...]      default: 1 3 10
  */
@@ -139,9 +139,8 @@ int main(int argc, char **argv)
     const char *const *millions = argc > 1 ? (const char *const *)argv : usual;
     int n = argc > 1 ? argc : 4;
 
-    printf("    calls    nodes    edges  finish expose    all  what-if  graph  peak   error\n"
-           "                                  s      s      s       ms    MiB   MiB  plays (of "
-           "sum)\n");
+    printf("    calls    nodes    edges  finish expose    all  what-if  graph  peak    error\n"
+           "                                  s      s      s       ms    MiB   MiB   of sum\n");
     for (int i = 1; i < n; i++) {
         fflush(stdout);
         pid_t child = fork(); /* a process each, so that the peak is its own */
