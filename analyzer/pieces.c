@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct iot_part {
-    struct iot_part *next;
+struct iot_subgraph {
+    struct iot_subgraph *next;
     struct iot_dag dag;
     uint32_t *edge_of_slot;
     struct iot_lambda left, right;
@@ -81,7 +81,7 @@ static size_t keep(struct iot_pieces *f, const struct iot_dag *dag, const struct
     return more;
 }
 
-static void free_part(struct iot_part *part)
+static void free_part(struct iot_subgraph *part)
 {
     free(part->dag.in_first);
     free(part->dag.src);
@@ -91,9 +91,9 @@ static void free_part(struct iot_part *part)
     free(part);
 }
 
-static struct iot_part *new_part(size_t n_nodes, size_t n_slots)
+static struct iot_subgraph *new_part(size_t n_nodes, size_t n_slots)
 {
-    struct iot_part *part = calloc(1, sizeof(*part));
+    struct iot_subgraph *part = calloc(1, sizeof(*part));
     if (!part)
         return NULL;
     part->dag = (struct iot_dag){
@@ -115,7 +115,7 @@ static struct iot_part *new_part(size_t n_nodes, size_t n_slots)
 static int add_part(struct iot_pieces *f, const struct iot_dag *dag, const uint32_t *edge_of_slot,
                     const struct iot_interval *v, uint32_t first)
 {
-    struct iot_part *part = new_part(f->n_nodes + 1, f->n_kept);
+    struct iot_subgraph *part = new_part(f->n_nodes + 1, f->n_kept);
     uint32_t slot = 0, node = 0;
 
     if (!part)
@@ -166,7 +166,7 @@ static int take_apart(struct iot_pieces *f, const struct iot_dag *dag, const uin
     return 0;
 }
 
-static void add_path(struct iot_pieces *pieces, const struct iot_part *part,
+static void add_path(struct iot_pieces *pieces, const struct iot_subgraph *part,
                      const uint32_t *slot_in, int64_t width)
 {
     if (width == 0)
@@ -177,7 +177,7 @@ static void add_path(struct iot_pieces *pieces, const struct iot_part *part,
 
 /* Gives the part to its two tangents, from where they cross. Also right for what is not known: as
  * both are on the curve at their ends, the I/O given is the difference of T. */
-static void give(struct iot_pieces *pieces, const struct iot_part *part,
+static void give(struct iot_pieces *pieces, const struct iot_subgraph *part,
                  const struct iot_interval *v)
 {
     size_t last = part->dag.n_nodes - 1;
@@ -191,13 +191,13 @@ static void give(struct iot_pieces *pieces, const struct iot_part *part,
 
 /* Is T a line in between? If one tangent touches the curve where the other does, it lies on the
  * curve all the way, as that is convex. */
-static bool straight(const struct iot_part *part, struct iot_line l, struct iot_line r)
+static bool straight(const struct iot_subgraph *part, struct iot_line l, struct iot_line r)
 {
     return iot_line_difference(l, r, part->left) == 0 ||
            iot_line_difference(l, r, part->right) == 0;
 }
 
-static int solve(struct iot_pieces *pieces, const struct iot_part *part,
+static int solve(struct iot_pieces *pieces, const struct iot_subgraph *part,
                  const struct iot_longest *room)
 {
     size_t last = part->dag.n_nodes - 1;
@@ -229,7 +229,7 @@ static int solve(struct iot_pieces *pieces, const struct iot_part *part,
     return err ? err : take_apart(pieces, &part->dag, part->edge_of_slot, &right);
 }
 
-static int solve_with_room(struct iot_pieces *pieces, const struct iot_part *part)
+static int solve_with_room(struct iot_pieces *pieces, const struct iot_subgraph *part)
 {
     size_t n = part->dag.n_nodes;
     struct iot_line *at = malloc(3 * n * sizeof(*at));
@@ -270,7 +270,7 @@ int iot_pieces_add(struct iot_pieces *pieces, const struct iot_dag *dag,
     int err = take_apart(pieces, dag, edge_of_slot, interval);
 
     while (pieces->todo && !err) {
-        struct iot_part *part = pieces->todo;
+        struct iot_subgraph *part = pieces->todo;
         pieces->todo = part->next;
         err = solve_with_room(pieces, part);
         free_part(part);
@@ -281,7 +281,7 @@ int iot_pieces_add(struct iot_pieces *pieces, const struct iot_dag *dag,
 void iot_pieces_free(struct iot_pieces *pieces)
 {
     while (pieces->todo) {
-        struct iot_part *part = pieces->todo;
+        struct iot_subgraph *part = pieces->todo;
         pieces->todo = part->next;
         free_part(part);
     }

@@ -18,7 +18,7 @@ struct iot_pieces {
     int64_t *share_of_edge; /* the caller's; added to */
     int64_t budget;         /* slots to pass over yet */
     int64_t error_ns;       /* I/O time that may be given to the wrong edges, as the budget ended */
-    struct iot_part *todo;
+    struct iot_subgraph *todo;
     /* Room, by node or slot of the whole graph. What was found since the last node that all
      * paths go through: */
     uint8_t *needed;   /* by node: an edge kept leads from it */
