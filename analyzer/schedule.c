@@ -142,6 +142,29 @@ static void cut_lane(struct builder *b, uint32_t l)
     lane_edge(b, last, b->end[l], first, end, 0);
 }
 
+static const struct iot_lane *sorting;
+
+static int by_events(const void *a, const void *b)
+{
+    const struct iot_lane *x = &sorting[*(const uint32_t *)a], *y = &sorting[*(const uint32_t *)b];
+    return x->first_event < y->first_event ? -1 : x->first_event > y->first_event;
+}
+
+/* In the order of their events, which is the order of the graph's calls. */
+static void cut_lanes(struct builder *b)
+{
+    uint32_t *order = malloc((b->trace->n_lanes + 1) * sizeof *order);
+    b->failed |= !order;
+    for (uint32_t l = 0; !b->failed && l < b->trace->n_lanes; l++)
+        order[l] = l;
+    sorting = b->trace->lanes;
+    if (!b->failed)
+        qsort(order, b->trace->n_lanes, sizeof *order, by_events);
+    for (uint32_t k = 0; !b->failed && k < b->trace->n_lanes; k++)
+        cut_lane(b, order[k]);
+    free(order);
+}
+
 static void cross(struct builder *b, struct iot_waker from, uint32_t dst, int wait,
                   enum iot_edge_use use)
 {
@@ -224,8 +247,8 @@ int iot_schedule_build(struct iot_schedule *schedule, const struct iot_trace *tr
         find_needs(&b);
     for (size_t i = 0; !b.failed && i < trace->events.n; i++)
         b.failed |= iot_graph_add_call(&schedule->graph, model->service_ns[i]) == IOT_NO_NODE;
-    for (uint32_t l = 0; !b.failed && l < trace->n_lanes; l++)
-        cut_lane(&b, l);
+    if (!b.failed)
+        cut_lanes(&b);
     if (!b.failed) {
         join_lanes(&b);
         schedule->graph.start = b.start[0];
