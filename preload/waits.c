@@ -16,11 +16,12 @@
 
 enum { PLACES = 1024 }; /* by address, the latest wins */
 
-/* Mutexes seen with a condition. Like the waiters below not forgotten by a forked child: there they
- * are what they were. */
-static uintptr_t guards[PLACES];
-/* How many threads wait for the locks of a place: a release of one of them is to be recorded. */
-static uint32_t waiters[PLACES];
+/* What is known of the locks at a place. Like `held` not forgotten by a forked child: there they are
+ * what they were. */
+static uintptr_t guards[PLACES]; /* the mutex there that was seen with a condition */
+static uint32_t waiters[PLACES]; /* how many threads wait for locks there */
+/* Whether there is any of the two, which is all that the way of a free lock asks. */
+static uint8_t watched[PLACES];
 /* The mutex this thread took last and still holds: what it signals under. */
 static __thread pthread_mutex_t *held __attribute__((tls_model("initial-exec")));
 
@@ -34,9 +35,31 @@ static int is_guard(const void *mutex)
     return guards[place(mutex)] == (uintptr_t)mutex;
 }
 
+static void make_guard(const void *mutex)
+{
+    guards[place(mutex)] = (uintptr_t)mutex;
+    watched[place(mutex)] = 1;
+}
+
+static int is_watched(const void *lock)
+{
+    return __builtin_expect(watched[place(lock)], 0);
+}
+
 static int waited_for(const void *lock)
 {
     return __atomic_load_n(&waiters[place(lock)], __ATOMIC_RELAXED) != 0;
+}
+
+static void begin_waiting(const void *lock)
+{
+    __atomic_fetch_add(&waiters[place(lock)], 1, __ATOMIC_RELAXED);
+    watched[place(lock)] = 1; /* once contended, it is likely to be again */
+}
+
+static void end_waiting(const void *lock)
+{
+    __atomic_fetch_sub(&waiters[place(lock)], 1, __ATOMIC_RELAXED);
 }
 
 static void record(struct iot_thread *t, uint16_t op, struct iot_timed call, int64_t result,
@@ -49,7 +72,8 @@ static void record(struct iot_thread *t, uint16_t op, struct iot_timed call, int
                         .result = result, .offset = offset, .addr = at.addr, .obj = at.name, .op = op});
 }
 
-static void record_moment(uint16_t op, const void *address)
+/* Out of line, like all that a free lock does not need: it keeps the registers free. */
+static __attribute__((noinline)) void record_moment(uint16_t op, const void *address)
 {
     struct iot_thread *t = iot_enter();
     if (!t)
@@ -62,12 +86,12 @@ static void record_moment(uint16_t op, const void *address)
 #define WAIT_FOR(operation, address, expression)                                                   \
     ({                                                                                             \
         struct iot_thread *t = iot_enter();                                                        \
-        __atomic_fetch_add(&waiters[place(address)], 1, __ATOMIC_RELAXED);                         \
+        begin_waiting(address);                                                                    \
         struct iot_timed call = {.t0 = iot_now()};                                                 \
         int waited = expression;                                                                   \
         call.t1 = iot_now();                                                                       \
         call.err = waited;                                                                         \
-        __atomic_fetch_sub(&waiters[place(address)], 1, __ATOMIC_RELAXED);                         \
+        end_waiting(address);                                                                      \
         if (t)                                                                                     \
             record(t, IOT_OP_##operation, call, waited, address, NULL);                            \
         waited;                                                                                    \
@@ -79,22 +103,24 @@ static int took(pthread_mutex_t *mutex, int result)
 {
     if (result == 0 || result == EOWNERDEAD) {
         held = mutex;
-        if (__builtin_expect(is_guard(mutex), 0))
+        if (is_watched(mutex) && is_guard(mutex))
             record_moment(IOT_OP_MUTEX_LOCK, mutex);
     }
     return result;
 }
 
 #define MUTEX_LOCK(sym, params, args)                                                              \
-    int sym params                                                                                 \
+    static __attribute__((noinline)) int sym##_waits params                                        \
     {                                                                                              \
-        int result = iot_real.pthread_mutex_trylock(mutex);                                        \
-        if (__builtin_expect(result != EBUSY, 1))                                                  \
-            return took(mutex, result);                                                            \
-        result = WAIT_FOR(MUTEX_LOCK, mutex, iot_real.sym args);                                   \
+        int result = WAIT_FOR(MUTEX_LOCK, mutex, iot_real.sym args);                               \
         if (result == 0 || result == EOWNERDEAD)                                                   \
             held = mutex;                                                                          \
         return result;                                                                             \
+    }                                                                                              \
+    int sym params                                                                                 \
+    {                                                                                              \
+        int result = iot_real.pthread_mutex_trylock(mutex);                                        \
+        return __builtin_expect(result != EBUSY, 1) ? took(mutex, result) : sym##_waits args;      \
     }
 
 MUTEX_LOCK(pthread_mutex_lock, (pthread_mutex_t * mutex), (mutex))
@@ -113,7 +139,7 @@ int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
     if (held == mutex)
         held = NULL;
-    if (__builtin_expect(is_guard(mutex) | waited_for(mutex), 0))
+    if (is_watched(mutex) && (is_guard(mutex) || waited_for(mutex)))
         record_moment(IOT_OP_MUTEX_UNLOCK, mutex);
     return iot_real.pthread_mutex_unlock(mutex);
 }
@@ -124,7 +150,7 @@ int pthread_mutex_unlock(pthread_mutex_t *mutex)
     int sym params                                                                                 \
     {                                                                                              \
         struct iot_thread *t = iot_enter();                                                        \
-        guards[place(mutex)] = (uintptr_t)mutex;                                                   \
+        make_guard(mutex);                                                                         \
         struct iot_timed call = {.t0 = iot_now()};                                                 \
         int result = iot_real.sym args;                                                            \
         call.t1 = iot_now();                                                                       \
@@ -149,8 +175,8 @@ COND_WAIT(pthread_cond_clockwait,
 /* A signal under a mutex tells that it guards the condition, before anybody has waited. */
 static void signals(uint16_t op, pthread_cond_t *cond)
 {
-    if (held && guards[place(held)] != (uintptr_t)held) {
-        guards[place(held)] = (uintptr_t)held;
+    if (held && !is_guard(held)) {
+        make_guard(held);
         record_moment(IOT_OP_MUTEX_LOCK, held); /* its order begins here */
     }
     record_moment(op, cond);
@@ -221,18 +247,20 @@ sem_t *sem_open(const char *name, int flags, ...)
 /* --- the other locks: recorded where they waited --- */
 
 #define LOCK(sym, try, operation, params, args)                                                    \
+    static __attribute__((noinline)) int sym##_waits params                                        \
+    {                                                                                              \
+        return WAIT_FOR(operation, (const void *)lock, iot_real.sym args);                         \
+    }                                                                                              \
     int sym params                                                                                 \
     {                                                                                              \
         int tried = iot_real.try args;                                                             \
-        return __builtin_expect(tried != EBUSY, 1)                                                 \
-                   ? tried                                                                         \
-                   : WAIT_FOR(operation, (const void *)lock, iot_real.sym args);                   \
+        return __builtin_expect(tried != EBUSY, 1) ? tried : sym##_waits args;                     \
     }
 
 #define UNLOCK(sym, operation, params)                                                             \
     int sym params                                                                                 \
     {                                                                                              \
-        if (waited_for((const void *)lock))                                                        \
+        if (is_watched((const void *)lock) && waited_for((const void *)lock))                                                        \
             record_moment(IOT_OP_##operation, (const void *)lock);                                 \
         return iot_real.sym(lock);                                                                 \
     }
