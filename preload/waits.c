@@ -43,7 +43,7 @@ static void make_guard(const void *mutex)
 
 static int is_watched(const void *lock)
 {
-    return __builtin_expect(watched[place(lock)], 0);
+    return watched[place(lock)];
 }
 
 static int waited_for(const void *lock)
