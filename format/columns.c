@@ -353,7 +353,7 @@ int iot_columns_decode(const uint8_t *payload, size_t bytes, const struct iot_co
     for (uint32_t i = 0; i < counts->events; i++) {
         struct iot_row *r = &rows[i];
         r->bytes = (int64_t)((uint64_t)r->bytes + (uint64_t)(r->result > 0 ? r->result : 0));
-        if (positioned(r->op)) {
+        if (at[COL_OFFSET].from && positioned(r->op)) {
             uint64_t *e = &ends[r->obj % 64];
             r->offset = (int64_t)((uint64_t)r->offset + *e);
             *e = (uint64_t)r->offset + (uint64_t)r->bytes;
