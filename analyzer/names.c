@@ -191,8 +191,8 @@ const struct iot_desc *iot_names_desc(struct iot_names *names, uint32_t number)
 }
 
 /* Paths relative to a descriptor may be many deep; a chain of definitions that leads back to itself is
- * damage. */
-enum { CHAIN_MAX = 64 };
+ * damage, and so is one that makes a name longer than any recorder has room for. */
+enum { CHAIN_MAX = 64, NAME_BYTES_MAX = 16 * 1024 };
 
 static const char *text_of(struct iot_names *names, struct iot_arena *arena, struct iot_string *s,
                            int depth);
@@ -228,7 +228,7 @@ static const char *text_of(struct iot_names *names, struct iot_arena *arena, str
                            ? name_of_desc(names, arena, (uint32_t)number, depth + 1)
                            : NULL;
     size_t n = base ? strlen(base) : 0, m = strlen(rest);
-    char *whole = base ? iot_arena_take(arena, n + m + 1) : NULL;
+    char *whole = base && n + m < NAME_BYTES_MAX ? iot_arena_take(arena, n + m + 1) : NULL;
     if (whole) {
         memcpy(whole, base, n);
         memcpy(whole + n, rest, m + 1);
