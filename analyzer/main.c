@@ -5,6 +5,7 @@
 #include "analyzer/cmd.h"
 
 static const struct iot_command commands[] = {
+    {"dump", iot_cmd_dump, "every event of a run"},
     {"ledger", iot_cmd_ledger, "the service-time ledger of hand-written I/O events"},
 };
 

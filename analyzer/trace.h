@@ -1,10 +1,11 @@
 /* A run in memory: what the trace folder of one run holds, with names resolved and times
  * on one clock. Everything else in the analyzer works on this.
  *
- * Times are nanoseconds from the start of the run (the root process's preload). The
- * model is columnar: an event is an index into the arrays of `struct iot_events`, and the
- * events of a lane are neighbours, in order of t0. Bytes that came from a trace are never
- * trusted: a reader bounds every index before it gets in here.
+ * Times are nanoseconds from the start of the run (the root process's preload), in
+ * [0, 2^53), and an event's t0 is never above its t1. The model is columnar: an event is an
+ * index into the arrays of `struct iot_events`, and the events of a lane are neighbours, in
+ * order of t0. Bytes that came from a trace are never trusted: a reader bounds every index
+ * before it gets in here.
  */
 #ifndef IOT_ANALYZER_TRACE_H
 #define IOT_ANALYZER_TRACE_H
@@ -46,7 +47,7 @@ struct iot_process {
     uint8_t end;          /* enum iot_end */
     uint8_t salvaged;     /* its file was torn or damaged, and only part of it was read */
     uint8_t tsc;          /* its clock was the TSC */
-    uint32_t first_lane, n_lanes; /* neighbours in lanes[] */
+    uint32_t first_lane, n_lanes; /* neighbours in lanes[]; lane 0 is always there */
     int64_t start_ns, end_ns;     /* end: of its last event */
     uint64_t start_mono_ns, start_realtime_ns;
     uint32_t parent_lane_number; /* header's parent_lane: number within the parent; UINT32_MAX unknown */
@@ -71,8 +72,8 @@ struct iot_events {
     int64_t *bytes, *result, *offset;
     uint64_t *addr;
     uint32_t *file, *file2; /* index into files; 0 none */
-    uint32_t *arg;          /* operations whose obj is no descriptor or string (join, thread_create,
-                             * start, thread_start): obj as recorded; the others: obj2 of start */
+    uint32_t *arg;          /* of join, thread_create, start, thread_start: the lane number that obj
+                             * names, UINT32_MAX unknown; of the others 0 */
     int32_t *fd;            /* -1 none */
     uint16_t *op, *err;
 };
@@ -86,7 +87,9 @@ struct iot_trace {
     size_t n_processes, n_lanes, n_files;
     int64_t wall_ns;               /* the root's last event: where the run ends */
     uint64_t dropped_events;
-    uint32_t salvaged_processes;
+    uint32_t salvaged_processes;   /* also files of which nothing could be read */
+    uint64_t unknown_events;       /* of operations this version does not know: left out */
+    const char *damage;            /* the first finding in words, with file and byte; "" none */
     struct iot_arena *arena; /* holds the strings */
 };
 

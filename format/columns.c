@@ -368,11 +368,10 @@ void iot_rows_visit(const struct iot_row *rows, uint32_t n_rows, const struct io
         const struct iot_row *r = &rows[i];
         unsigned op = r->op;
         if (op == IOT_DEF_STRING || op == IOT_DEF_DESC) {
+            uint64_t left = (uint64_t)(n_rows - i - 1) * IOT_ROW_TEXT;
+            if (op == IOT_DEF_STRING && (uint64_t)r->bytes > left)
+                return;
             uint32_t text = op == IOT_DEF_STRING ? iot_text_rows((uint64_t)r->bytes) : 0;
-            if (r->bytes < 0 && op == IOT_DEF_STRING)
-                return;
-            if (text > n_rows - i - 1)
-                return;
             struct iot_definition d = {*r, text ? (const char *)(r + 1) : NULL};
             v->definition(v->user, &d);
             i += 1 + text;

@@ -101,6 +101,10 @@ struct iot_half_header {
 };
 _Static_assert(sizeof(struct iot_half_header) == 64, "");
 
+/* Both halves follow the segment's header: half k starts k * IOT_HALF_BYTES behind it. */
+enum { IOT_HALF_BYTES = 64 + IOT_HALF_ROWS * 64 };
+_Static_assert(64 + 2 * IOT_HALF_BYTES <= IOT_SEGMENT_BYTES, "two halves fit a segment");
+
 /* An encoded half. If a block with a live half's slot and epoch exists, the half's rows
  * are in it already. The payload follows, then padding to 8 bytes. */
 struct iot_block_header {

@@ -1,0 +1,217 @@
+/* iotrace dump: every event of a run. */
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyzer/cmd.h"
+#include "analyzer/json_out.h"
+#include "analyzer/merge.h"
+#include "analyzer/text.h"
+#include "analyzer/trace.h"
+
+static const char help[] =
+    "Usage: iotrace dump DIR [--format text|jsonl]\n"
+    "\n"
+    "Prints every event that the run in DIR recorded, by the time it began.\n"
+    "\n"
+    "  --format text    a table (the default); times in ms from the start of the run\n"
+    "  --format jsonl   one JSON object a line; times in ns\n"
+    "  -h, --help       this text\n";
+
+/* The operations whose offset is a place in their file. */
+static bool has_offset(unsigned op, int64_t offset)
+{
+    switch (op) {
+    case IOT_OP_PREADV2:
+    case IOT_OP_PWRITEV2:
+        return offset != -1; /* where the descriptor stands */
+    case IOT_OP_PREAD:
+    case IOT_OP_PWRITE:
+    case IOT_OP_PREADV:
+    case IOT_OP_PWRITEV:
+    case IOT_OP_LSEEK:
+    case IOT_OP_FSEEK:
+    case IOT_OP_MMAP:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void write_name(struct iot_json *json, const char *key, const struct iot_file *file)
+{
+    iot_json_key(json, key);
+    if (*file->name)
+        iot_json_string(json, file->name);
+    else
+        iot_json_null(json);
+}
+
+static void write_json(struct iot_json *json, const struct iot_trace *t, size_t i, uint32_t lane)
+{
+    const struct iot_events *e = &t->events;
+    const struct iot_op_info *op = iot_op_info(e->op[i]);
+
+    iot_json_begin_object(json);
+    iot_json_key(json, "t0_ns");
+    iot_json_int(json, e->t0_ns[i]);
+    iot_json_key(json, "t1_ns");
+    iot_json_int(json, e->t1_ns[i]);
+    iot_json_key(json, "pid");
+    iot_json_uint(json, t->processes[t->lanes[lane].process].pid);
+    iot_json_key(json, "tid");
+    iot_json_uint(json, t->lanes[lane].tid);
+    iot_json_key(json, "lane");
+    iot_json_uint(json, lane);
+    iot_json_key(json, "op");
+    iot_json_string(json, op->name);
+    iot_json_key(json, "fd");
+    if (e->fd[i] >= 0)
+        iot_json_int(json, e->fd[i]);
+    else
+        iot_json_null(json);
+    write_name(json, "path", &t->files[e->file[i]]);
+    write_name(json, "path2", &t->files[e->file2[i]]);
+    iot_json_key(json, "bytes");
+    iot_json_int(json, e->bytes[i]);
+    iot_json_key(json, "offset");
+    if (has_offset(e->op[i], e->offset[i]))
+        iot_json_int(json, e->offset[i]);
+    else
+        iot_json_null(json);
+    iot_json_key(json, "result");
+    iot_json_int(json, e->result[i]);
+    iot_json_key(json, "errno");
+    iot_json_int(json, e->err[i]);
+    if (op->class_ == IOT_WAIT) {
+        iot_json_key(json, "waker");
+        iot_json_null(json);
+    }
+    iot_json_end_object(json);
+}
+
+static void print_heading(void)
+{
+    printf("%14s %12s %7s %7s %4s %-15s %4s %10s %12s %-12s %s\n", "start ms", "took ms", "pid",
+           "tid", "lane", "op", "fd", "bytes", "offset", "result", "path");
+}
+
+static void print_event(const struct iot_trace *t, size_t i, uint32_t lane)
+{
+    const struct iot_events *e = &t->events;
+    char fd[16] = "-", offset[24] = "-", result[32];
+    int64_t took = e->t1_ns[i] - e->t0_ns[i];
+
+    if (e->fd[i] >= 0)
+        snprintf(fd, sizeof fd, "%" PRId32, e->fd[i]);
+    if (has_offset(e->op[i], e->offset[i]))
+        snprintf(offset, sizeof offset, "%" PRId64, e->offset[i]);
+    const char *error = e->err[i] ? strerrorname_np(e->err[i]) : NULL;
+    if (error)
+        snprintf(result, sizeof result, "%s", error);
+    else if (e->err[i])
+        snprintf(result, sizeof result, "errno %u", e->err[i]);
+    else
+        snprintf(result, sizeof result, "%" PRId64, e->result[i]);
+    printf("%7" PRId64 ".%06" PRId64 " %5" PRId64 ".%06" PRId64 " %7" PRIu32 " %7" PRIu32
+           " %4" PRIu32 " %-15s %4s %10" PRId64 " %12s %-12s ",
+           e->t0_ns[i] / 1000000, e->t0_ns[i] % 1000000, took / 1000000, took % 1000000,
+           t->processes[t->lanes[lane].process].pid, t->lanes[lane].tid, lane,
+           iot_op_info(e->op[i])->name, fd, e->bytes[i], offset, result);
+    const char *path = t->files[e->file[i]].name, *path2 = t->files[e->file2[i]].name;
+    iot_write_printable(stdout, *path ? path : "-", *path ? strlen(path) : 1);
+    if (*path2) {
+        fputs(" -> ", stdout);
+        iot_write_printable(stdout, path2, strlen(path2));
+    }
+    putchar('\n');
+}
+
+/* What of the run is not in the dump. */
+static void print_losses(const struct iot_trace *t)
+{
+    if (t->salvaged_processes)
+        iot_error("%s: %" PRIu32 " of its files are damaged and only what is whole was read; the "
+                  "first: %s; trace again for all of it",
+                  t->folder, t->salvaged_processes, t->damage);
+    if (t->dropped_events)
+        iot_error("%s: %" PRIu64 " events could not be recorded; a disk with more room, or higher "
+                  "limits, would have held them",
+                  t->folder, t->dropped_events);
+    if (t->unknown_events)
+        iot_error("%s: %" PRIu64 " events of operations that this version does not know were left "
+                  "out; a newer iotrace shows them",
+                  t->folder, t->unknown_events);
+}
+
+static int dump(const char *folder, bool jsonl)
+{
+    char error[512];
+    struct iot_merge merge;
+    struct iot_json json;
+    struct iot_trace *trace = iot_trace_read(folder, error);
+    size_t event;
+    uint32_t lane;
+
+    if (!trace) {
+        iot_error("%s", error);
+        return IOT_EXIT_USAGE;
+    }
+    if (iot_merge_init(&merge, trace)) {
+        iot_error("%s: out of memory; dump it on a machine with more", folder);
+        iot_trace_free(trace);
+        return IOT_EXIT_USAGE;
+    }
+    iot_json_init(&json, stdout, IOT_JSON_COMPACT);
+    if (!jsonl)
+        print_heading();
+    while (!ferror(stdout) && iot_merge_next(&merge, &event, &lane)) {
+        if (jsonl)
+            write_json(&json, trace, event, lane);
+        else
+            print_event(trace, event, lane);
+    }
+    int status = iot_finish_stdout();
+    print_losses(trace);
+    iot_merge_free(&merge);
+    iot_trace_free(trace);
+    return status;
+}
+
+int iot_cmd_dump(int argc, char **argv)
+{
+    enum { FORMAT = IOT_LONG_OPTION, HELP };
+    static const struct option options[] = {
+        {"format", required_argument, NULL, FORMAT},
+        {"help", no_argument, NULL, HELP},
+        {NULL, 0, NULL, 0},
+    };
+    bool jsonl = false;
+    int option;
+
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+        switch (option) {
+        case FORMAT:
+            jsonl = !strcmp(optarg, "jsonl");
+            if (!jsonl && strcmp(optarg, "text")) {
+                iot_error("dump: --format is 'text' or 'jsonl', not '%s'", optarg);
+                return IOT_EXIT_USAGE;
+            }
+            break;
+        case 'h':
+        case HELP:
+            fputs(help, stdout);
+            return iot_finish_stdout();
+        default:
+            return iot_option_error(option, argv);
+        }
+    }
+    if (argc - optind != 1) {
+        iot_error("dump: %s; see 'iotrace dump --help'",
+                  argc == optind ? "which folder?" : "one folder only");
+        return IOT_EXIT_USAGE;
+    }
+    return dump(argv[optind], jsonl);
+}

@@ -1,0 +1,19 @@
+/* The columns of a model's events as memory: made, added to, put in order. */
+#ifndef IOT_ANALYZER_EVENTS_H
+#define IOT_ANALYZER_EVENTS_H
+
+#include "analyzer/trace.h"
+
+/* The functions that return int: 0, or -1 if out of memory. */
+
+/* Room for that many events; memory that is never written to is never used. */
+int iot_events_init(struct iot_events *events, size_t room);
+/* Gives back what was not needed. */
+void iot_events_trim(struct iot_events *events);
+void iot_events_free(struct iot_events *events);
+
+/* Puts n events from `first` on in order of t0_ns, the longest first where it is the same, then
+ * as they were. */
+int iot_events_sort(struct iot_events *events, size_t first, size_t n);
+
+#endif

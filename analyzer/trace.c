@@ -1,0 +1,320 @@
+#include "analyzer/trace.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyzer/events.h"
+#include "analyzer/trace_reading.h"
+
+enum { ERROR_BYTES = 512 };
+
+void *iot_reading_room(void *items, size_t n, size_t *room, size_t size)
+{
+    if (n < *room)
+        return items;
+    size_t wanted = *room ? 2 * *room : 16;
+    void *more = realloc(items, wanted * size);
+    if (more)
+        *room = wanted;
+    return more;
+}
+
+static int is_trace_file(const struct dirent *entry)
+{
+    size_t n = strlen(entry->d_name), suffix = strlen(IOT_FILE_SUFFIX);
+    return n > suffix && !strcmp(entry->d_name + n - suffix, IOT_FILE_SUFFIX);
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+struct fact_reader {
+    struct iot_process *process;
+    struct iot_arena *arena;
+    int failed;
+};
+
+static const char *const *split_command(struct iot_arena *arena, const char *text, size_t bytes)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < bytes; i++)
+        n += !text[i];
+    n += bytes && text[bytes - 1]; /* the last one was cut */
+    const char **command = iot_arena_take(arena, (n + 1) * sizeof *command);
+    if (!command)
+        return NULL;
+    for (size_t k = 0; k < n; k++, text += strlen(text) + 1)
+        command[k] = text;
+    command[n] = NULL;
+    return command;
+}
+
+static void on_fact(void *user, uint32_t tag, const char *value, size_t bytes)
+{
+    struct fact_reader *reader = user;
+    struct iot_process *p = reader->process;
+    const char **const texts[] = {
+        [IOT_FACT_EXE] = &p->exe,       [IOT_FACT_CWD] = &p->cwd, [IOT_FACT_HOST] = &p->host,
+        [IOT_FACT_KERNEL] = &p->kernel, [IOT_FACT_CPU] = &p->cpu, [IOT_FACT_MOUNTS] = &p->mounts,
+    };
+    char *text = iot_arena_text(reader->arena, value, bytes);
+    if (!text) {
+        reader->failed = 1;
+    } else if (tag == IOT_FACT_COMMAND) {
+        const char *const *command = split_command(reader->arena, text, bytes);
+        if (command)
+            p->command = command;
+        else
+            reader->failed = 1;
+    } else if (tag < sizeof texts / sizeof *texts && texts[tag]) {
+        *texts[tag] = text;
+    }
+}
+
+/* What header and facts say of the process. */
+static int describe(struct iot_reading *r, struct iot_image *image, const char *name)
+{
+    static const char *const nothing[] = {NULL};
+    const struct iot_file_header *h = &image->file.header;
+    struct iot_process *p = &image->process;
+    *p = (struct iot_process){
+        .pid = h->pid,
+        .ppid = h->ppid,
+        .end = (uint8_t)h->end,
+        .tsc = h->clock == IOT_CLOCK_TSC,
+        .start_mono_ns = h->start.mono_ns,
+        .start_realtime_ns = h->start_realtime_ns,
+        .parent_lane_number = h->parent_lane,
+        .dropped_events = h->dropped_events,
+        .usage_start = h->usage_start,
+        .usage_end = h->usage_end,
+        .exe = "",
+        .cwd = "",
+        .host = "",
+        .kernel = "",
+        .cpu = "",
+        .mounts = "",
+        .command = nothing,
+        .source = iot_arena_text(r->trace->arena, name, strlen(name)),
+    };
+    struct fact_reader reader = {p, r->trace->arena, !p->source};
+    iot_container_facts(&image->file, r->reader, on_fact, &reader);
+    return reader.failed ? -1 : 0;
+}
+
+/* All anchors of the file: its start, its blocks, and its end if that can be. */
+static int start_clock(struct iot_image *image)
+{
+    struct iot_container *c = &image->file;
+    const struct iot_file_header *h = &c->header;
+    size_t n = 0;
+
+    image->anchors = malloc((c->n_pieces + 2) * sizeof *image->anchors);
+    if (!image->anchors)
+        return -1;
+    image->anchors[n++] = h->start;
+    for (size_t i = 0; i < c->n_pieces; i++)
+        if (!c->pieces[i].live && c->pieces[i].anchor.ticks > h->start.ticks)
+            image->anchors[n++] = c->pieces[i].anchor;
+    if (h->last.ticks > h->start.ticks)
+        image->anchors[n++] = h->last;
+    else if (h->last.ticks && h->last.ticks != h->start.ticks)
+        iot_container_damage(c, offsetof(struct iot_file_header, last),
+                             "an anchor from before the start");
+    if (iot_clock_init(&image->clock, h->clock, image->anchors, n))
+        iot_container_damage(c, offsetof(struct iot_file_header, last),
+                             "anchors of the clock contradict each other");
+    return 0;
+}
+
+/* A finding in the words of trace->damage; the first one stays. */
+static int note_damage(struct iot_trace *trace, const char *name, const char *damage)
+{
+    if (*trace->damage)
+        return 0;
+    char text[ERROR_BYTES];
+    int n = snprintf(text, sizeof text, "%s: %s", name, damage);
+    const char *kept = iot_arena_text(trace->arena, text, strnlen(text, (size_t)(n > 0 ? n : 0)));
+    if (kept)
+        trace->damage = kept;
+    return kept ? 0 : -1;
+}
+
+/* Returns -1 with `error` set if there is no going on. */
+static int open_images(struct iot_reading *r, struct dirent **entries, int n, char *error)
+{
+    struct iot_trace *trace = r->trace;
+    r->images = calloc((size_t)n, sizeof *r->images);
+    if (!r->images)
+        return -1;
+    for (int i = 0; i < n; i++) {
+        const char *name = entries[i]->d_name;
+        struct iot_image *image = &r->images[r->n_images];
+        if (iot_container_open(&image->file, r->folder, name)) {
+            if (image->file.newer) {
+                snprintf(error, ERROR_BYTES, "%s/%s: %s; a newer iotrace reads it", trace->folder,
+                         name, image->file.damage);
+                return -1;
+            }
+            trace->salvaged_processes++;
+            if (note_damage(trace, name, image->file.damage))
+                return -1;
+            continue;
+        }
+        r->n_images++;
+        if (iot_container_scan(&image->file, r->reader) || describe(r, image, name) ||
+            start_clock(image))
+            return -1;
+        iot_container_close(&image->file);
+    }
+    if (r->n_images)
+        return 0;
+    snprintf(error, ERROR_BYTES, "%s/%s; give the folder of another run, or trace this one again",
+             trace->folder, trace->damage);
+    return -1;
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct iot_process *x = &((const struct iot_image *)a)->process;
+    const struct iot_process *y = &((const struct iot_image *)b)->process;
+    if (x->root != y->root)
+        return x->root ? -1 : 1;
+    if (x->start_mono_ns != y->start_mono_ns)
+        return x->start_mono_ns < y->start_mono_ns ? -1 : 1;
+    return strcmp(x->source, y->source);
+}
+
+/* The root to the front, and the clock of the run. */
+static void order_images(struct iot_reading *r)
+{
+    struct iot_image *root = NULL;
+    struct iot_rate longest = {0, 0};
+
+    for (size_t i = 0; i < r->n_images; i++) {
+        struct iot_image *image = &r->images[i];
+        int better = !root || (image->file.header.root == 1) > (root->file.header.root == 1);
+        int equal = root && (image->file.header.root == 1) == (root->file.header.root == 1);
+        if (better || (equal && image->process.start_mono_ns < root->process.start_mono_ns))
+            root = image;
+        struct iot_rate rate = iot_clock_rate(&image->clock);
+        if (rate.ns > longest.ns)
+            longest = rate;
+    }
+    root->process.root = 1;
+    if (root->file.header.root != 1)
+        iot_container_damage(&root->file, offsetof(struct iot_file_header, root),
+                             "the file of the run's first process is missing");
+    r->start_mono = root->process.start_mono_ns;
+    for (size_t i = 0; i < r->n_images; i++) {
+        struct iot_image *image = &r->images[i];
+        image->clock.beyond = longest;
+        if (image->process.tsc && !longest.ticks)
+            iot_container_damage(&image->file, offsetof(struct iot_file_header, start),
+                                 "how fast the clock ran is not known; a tick is taken for 1 ns");
+    }
+    qsort(r->images, r->n_images, sizeof *r->images, by_start);
+}
+
+static int read_all(struct iot_reading *r, struct dirent **entries, int n, char *error)
+{
+    struct iot_trace *trace = r->trace;
+    size_t rows = 0;
+
+    if (open_images(r, entries, n, error))
+        return -1;
+    order_images(r);
+    for (size_t i = 0; i < r->n_images; i++)
+        for (size_t k = 0; k < r->images[i].file.n_pieces; k++)
+            rows += r->images[i].file.pieces[k].rows;
+    r->names = calloc(r->n_images, sizeof *r->names);
+    if (!r->names || iot_events_init(&trace->events, rows) ||
+        iot_files_init(&r->files, trace->arena) || iot_reading_rows(r))
+        return -1;
+    for (size_t i = 0; i < r->n_images; i++)
+        if (r->images[i].file.damages) {
+            trace->processes[i].salvaged = 1;
+            trace->salvaged_processes++;
+            if (note_damage(trace, trace->processes[i].source, r->images[i].file.damage))
+                return -1;
+        }
+    if (iot_names_bind(r->names, r->n_images, &r->files) || iot_reading_resolve(r) ||
+        iot_reading_finish(r))
+        return -1;
+    trace->files = r->files.files;
+    trace->n_files = r->files.n;
+    r->files.files = NULL;
+    return 0;
+}
+
+static void free_reading(struct iot_reading *r)
+{
+    for (size_t i = 0; i < r->n_images; i++) {
+        iot_container_free(&r->images[i].file);
+        free(r->images[i].anchors);
+        if (r->names)
+            iot_names_free(&r->names[i]);
+    }
+    free(r->images);
+    free(r->names);
+    free(r->lane_image);
+    iot_files_free(&r->files);
+    iot_reader_free(r->reader);
+}
+
+struct iot_trace *iot_trace_read(const char *folder, char error[512])
+{
+    struct iot_reading r = {.folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+    struct dirent **entries = NULL;
+    int n = r.folder < 0 ? -1 : scandir(folder, &entries, is_trace_file, by_name);
+    int failed = 1;
+
+    if (n < 0) {
+        snprintf(error, ERROR_BYTES,
+                 "%s: cannot be read: %s; give the folder that a traced run made", folder,
+                 strerror(errno));
+    } else if (!n) {
+        snprintf(error, ERROR_BYTES,
+                 "%s: no trace in this folder (no *" IOT_FILE_SUFFIX
+                 " file); give the folder that a traced run made",
+                 folder);
+    } else {
+        snprintf(error, ERROR_BYTES, "%s: out of memory; read it on a machine with more", folder);
+        r.trace = calloc(1, sizeof *r.trace);
+        r.reader = iot_reader_new();
+        if (r.trace && r.reader && (r.trace->arena = iot_arena_new())) {
+            r.trace->damage = "";
+            r.trace->folder = iot_arena_text(r.trace->arena, folder, strlen(folder));
+            failed = !r.trace->folder || read_all(&r, entries, n, error);
+        }
+    }
+    for (int i = 0; i < n; i++)
+        free(entries[i]);
+    free(entries);
+    if (r.folder >= 0)
+        close(r.folder);
+    free_reading(&r);
+    if (!failed)
+        return r.trace;
+    iot_trace_free(r.trace);
+    return NULL;
+}
+
+void iot_trace_free(struct iot_trace *trace)
+{
+    if (!trace)
+        return;
+    free(trace->processes);
+    free(trace->lanes);
+    free(trace->files);
+    iot_events_free(&trace->events);
+    iot_arena_free(trace->arena);
+    free(trace);
+}

@@ -1,0 +1,291 @@
+/* The rows of all images into events and lanes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/trace_reading.h"
+
+/* Beyond 104 days a time is not from a clock; sums of what is below do not overflow. */
+static const int64_t LATEST_NS = ((int64_t)1 << 53) - 1;
+
+/* A child of vfork. Its rows stand among its parent's. */
+struct vfork_child {
+    uint32_t image, lane; /* of the parent */
+    uint32_t pid, ppid;
+    uint32_t outer; /* the child whose child it is; IOT_NO_INDEX: the image itself */
+};
+
+struct vfork_row {
+    uint32_t child;
+    size_t order;
+    struct iot_row row;
+};
+
+struct rows {
+    struct iot_reading *r;
+    uint32_t image;
+    uint32_t lane;      /* number */
+    size_t first_event; /* of the lane */
+    uint32_t current;   /* child of vfork that the rows are of; IOT_NO_INDEX: the image itself */
+    struct vfork_child *children;
+    struct vfork_row *moved;
+    size_t n_children, n_moved, children_room, moved_room;
+    int failed;
+};
+
+int64_t iot_reading_time(const struct iot_reading *r, uint64_t mono_ns)
+{
+    if (mono_ns < r->start_mono)
+        return 0;
+    uint64_t since = mono_ns - r->start_mono;
+    return since < (uint64_t)LATEST_NS ? (int64_t)since : LATEST_NS;
+}
+
+static int64_t since_start(struct iot_reading *r, struct iot_image *image, uint64_t ticks)
+{
+    int64_t ns = iot_reading_time(r, iot_clock_mono(&image->clock, ticks));
+    if (ns == LATEST_NS)
+        iot_container_damage(&image->file, 0, "rows with times that cannot be");
+    return ns;
+}
+
+/* Numbers stay as they are until iot_reading_resolve(). */
+static void append(struct iot_reading *r, uint32_t image, const struct iot_row *row)
+{
+    struct iot_events *e = &r->trace->events;
+    size_t i = e->n++;
+    e->t0_ns[i] = since_start(r, &r->images[image], row->t0);
+    e->t1_ns[i] = since_start(r, &r->images[image], row->t1);
+    if (e->t1_ns[i] < e->t0_ns[i])
+        e->t1_ns[i] = e->t0_ns[i];
+    e->bytes[i] = row->bytes;
+    e->result[i] = row->result;
+    e->offset[i] = row->offset;
+    e->addr[i] = row->addr;
+    e->file[i] = row->obj;
+    e->file2[i] = row->obj2;
+    e->arg[i] = 0;
+    e->fd[i] = -1;
+    e->op[i] = row->op;
+    e->err[i] = row->err;
+}
+
+static struct iot_lane *add_lane(struct iot_reading *r, uint32_t process, uint32_t image,
+                                 uint32_t number, uint32_t tid)
+{
+    struct iot_trace *t = r->trace;
+    size_t room = r->lanes_room;
+    struct iot_lane *lanes = iot_reading_room(t->lanes, t->n_lanes, &room, sizeof *lanes);
+    if (!lanes)
+        return NULL;
+    t->lanes = lanes;
+    uint32_t *images = iot_reading_room(r->lane_image, t->n_lanes, &r->lanes_room, sizeof *images);
+    if (!images)
+        return NULL;
+    r->lane_image = images;
+    images[t->n_lanes] = image;
+    lanes[t->n_lanes] = (struct iot_lane){
+        .process = process, .number = number, .tid = tid, .first_event = t->events.n};
+    return &lanes[t->n_lanes++];
+}
+
+static int add_process(struct iot_reading *r, const struct iot_process *process)
+{
+    struct iot_trace *t = r->trace;
+    struct iot_process *more =
+        iot_reading_room(t->processes, t->n_processes, &r->processes_room, sizeof *more);
+    if (!more)
+        return -1;
+    t->processes = more;
+    more[t->n_processes++] = *process;
+    return 0;
+}
+
+static void enter_child(struct rows *rows, const struct iot_row *start)
+{
+    struct vfork_child *more =
+        iot_reading_room(rows->children, rows->n_children, &rows->children_room, sizeof *more);
+    if (!more) {
+        rows->failed = 1;
+        return;
+    }
+    rows->children = more;
+    more[rows->n_children] = (struct vfork_child){rows->image, rows->lane, (uint32_t)start->offset,
+                                                  (uint32_t)start->result, rows->current};
+    rows->current = (uint32_t)rows->n_children++;
+}
+
+static void move(struct rows *rows, const struct iot_row *row)
+{
+    struct vfork_row *more =
+        iot_reading_room(rows->moved, rows->n_moved, &rows->moved_room, sizeof *more);
+    if (!more) {
+        rows->failed = 1;
+        return;
+    }
+    rows->moved = more;
+    more[rows->n_moved] = (struct vfork_row){rows->current, rows->n_moved, *row};
+    rows->n_moved++;
+}
+
+/* The row of an exec is written before the call, as nothing can be after it. If the call came back,
+ * a second one takes its place. */
+static void take_back_exec(struct rows *rows, const struct iot_row *failed)
+{
+    struct iot_events *e = &rows->r->trace->events;
+    if (rows->current == IOT_NO_INDEX) {
+        if (e->n > rows->first_event && e->op[e->n - 1] == IOT_OP_EXEC &&
+            e->result[e->n - 1] != -1 &&
+            e->t0_ns[e->n - 1] == since_start(rows->r, &rows->r->images[rows->image], failed->t0))
+            e->n--;
+    } else if (rows->n_moved) {
+        const struct vfork_row *last = &rows->moved[rows->n_moved - 1];
+        if (last->child == rows->current && last->row.op == IOT_OP_EXEC &&
+            last->row.t0 == failed->t0 && last->row.result != -1)
+            rows->n_moved--;
+    }
+}
+
+static void on_event(void *user, const struct iot_row *row)
+{
+    struct rows *rows = user;
+    if (!iot_op_info(row->op)->class_) {
+        rows->r->trace->unknown_events++;
+        return;
+    }
+    if (row->op == IOT_OP_START && row->obj2 == 1)
+        enter_child(rows, row);
+    else if (row->op == IOT_OP_VFORK && rows->current != IOT_NO_INDEX &&
+             row->result == (int64_t)rows->children[rows->current].pid)
+        rows->current = rows->children[rows->current].outer; /* the parent goes on */
+    if (row->op == IOT_OP_EXEC && row->result == -1)
+        take_back_exec(rows, row);
+    if (rows->current == IOT_NO_INDEX)
+        append(rows->r, rows->image, row);
+    else if (!rows->failed)
+        move(rows, row);
+}
+
+static void on_definition(void *user, const struct iot_definition *definition)
+{
+    struct rows *rows = user;
+    if (iot_names_define(&rows->r->names[rows->image], rows->r->trace->arena, definition))
+        rows->failed = 1;
+}
+
+static int read_image(struct rows *rows)
+{
+    struct iot_reading *r = rows->r;
+    struct iot_image *image = &r->images[rows->image];
+    struct iot_container *c = &image->file;
+    const struct iot_row_visitor visitor = {on_event, on_definition, rows};
+    struct iot_lane *lane = NULL;
+
+    if (!c->n_pieces || c->pieces[0].lane != 0)
+        if (!add_lane(r, rows->image, rows->image, 0, image->process.pid))
+            return -1;
+    if (iot_container_reopen(c, r->folder, image->process.source))
+        return 0; /* gone since the scan: counted as damage */
+    for (size_t i = 0; i < c->n_pieces; i++) {
+        const struct iot_piece *p = &c->pieces[i];
+        if (!lane || lane->number != p->lane) {
+            if (lane && lane->number && lane->first_event == r->trace->events.n)
+                r->trace->n_lanes--; /* nothing was in it */
+            if (!(lane = add_lane(r, rows->image, rows->image, p->lane, p->tid)))
+                return -1;
+            rows->lane = p->lane;
+            rows->first_event = lane->first_event;
+            rows->current = IOT_NO_INDEX;
+        } else if (p->slot != p[-1].slot || p->epoch != p[-1].epoch + 1) {
+            rows->current = IOT_NO_INDEX; /* rows are missing: perhaps the parent's own */
+        }
+        iot_container_rows(c, r->reader, p, &visitor);
+        lane->n_events = r->trace->events.n - lane->first_event;
+        if (rows->failed)
+            return -1;
+    }
+    if (lane && lane->number && !lane->n_events)
+        r->trace->n_lanes--;
+    iot_container_close(c);
+    return 0;
+}
+
+static int by_child(const void *a, const void *b)
+{
+    const struct vfork_row *x = a, *y = b;
+    if (x->child != y->child)
+        return x->child < y->child ? -1 : 1;
+    return x->order < y->order ? -1 : 1;
+}
+
+static int has_image(const struct iot_reading *r, uint32_t pid)
+{
+    for (size_t i = 0; i < r->n_images; i++)
+        if (r->images[i].process.pid == pid)
+            return 1;
+    return 0;
+}
+
+/* How the child left its parent's memory. */
+static enum iot_end end_of(const struct iot_reading *r, const struct vfork_row *rows, size_t n,
+                           uint32_t pid)
+{
+    const struct iot_row *last = &rows[n - 1].row;
+    if (last->op == IOT_OP_EXIT)
+        return IOT_END_EXIT;
+    if (last->op == IOT_OP_EXEC && last->result != -1)
+        return IOT_END_EXEC;
+    return has_image(r, pid) ? IOT_END_EXEC : IOT_END_OPEN;
+}
+
+/* Each child of vfork becomes a process of one lane, with its parent's numbers and clock. */
+static int place_children(struct rows *rows)
+{
+    struct iot_reading *r = rows->r;
+    if (rows->n_moved)
+        qsort(rows->moved, rows->n_moved, sizeof *rows->moved, by_child);
+    for (size_t i = 0, end; i < rows->n_moved; i = end) {
+        const struct vfork_child *child = &rows->children[rows->moved[i].child];
+        for (end = i + 1; end < rows->n_moved; end++)
+            if (rows->moved[end].child != rows->moved[i].child)
+                break;
+
+        struct iot_process p = r->images[child->image].process;
+        struct iot_lane *lane =
+            add_lane(r, (uint32_t)r->trace->n_processes, child->image, 0, child->pid);
+        if (!lane)
+            return -1;
+        for (size_t k = i; k < end; k++)
+            append(r, child->image, &rows->moved[k].row);
+        lane->n_events = end - i;
+
+        uint64_t start = r->start_mono + (uint64_t)r->trace->events.t0_ns[lane->first_event];
+        p.root = p.salvaged = 0;
+        p.pid = child->pid;
+        p.ppid = child->ppid;
+        p.end = (uint8_t)end_of(r, &rows->moved[i], end - i, child->pid);
+        p.start_realtime_ns += start - p.start_mono_ns;
+        p.start_mono_ns = start;
+        p.parent_lane_number = child->lane;
+        p.dropped_events = 0;
+        p.usage_start = p.usage_end = (struct iot_usage){0, 0, 0};
+        if (add_process(r, &p))
+            return -1;
+    }
+    return 0;
+}
+
+int iot_reading_rows(struct iot_reading *r)
+{
+    struct rows rows = {.r = r, .current = IOT_NO_INDEX};
+    int result = 0;
+
+    for (size_t i = 0; i < r->n_images && !result; i++)
+        result = add_process(r, &r->images[i].process);
+    for (rows.image = 0; rows.image < r->n_images && !result; rows.image++)
+        result = read_image(&rows);
+    if (!result)
+        result = place_children(&rows);
+    free(rows.children);
+    free(rows.moved);
+    return result;
+}
