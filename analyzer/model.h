@@ -7,9 +7,9 @@
 #ifndef IOT_ANALYZER_MODEL_H
 #define IOT_ANALYZER_MODEL_H
 
+#include <stddef.h>
 #include <stdint.h>
 
-#include "analyzer/expose.h"
 #include "analyzer/trace.h"
 
 /* What a stretch of an event is. Of an I/O call on a pipe that blocked, the service is 0: it
@@ -20,7 +20,7 @@ enum iot_part {
     IOT_PART_SLEEP,
     IOT_PART_EXTERNAL,    /* for somebody outside the run */
     IOT_PART_UNEXPLAINED, /* for somebody we do not know */
-    IOT_PART_NONE,        /* life, marks: no time of their own */
+    IOT_PART_NONE,        /* none of these: its time counts as computing */
 };
 
 struct iot_path_parts {
@@ -37,12 +37,12 @@ struct iot_model {
     struct iot_path_parts path; /* adds up to wall_ns */
     int64_t exposed_error_ns, replay_error_ns;
     uint64_t unmatched_waits, cut_edges;
-    struct iot_curve_point {
+    struct iot_model_curve {
         double lambda;
-        int64_t time_ns;
-    } *curve; /* from lambda 1 down to 0 */
+        int64_t time_ns; /* T(lambda) */
+    } *curve;            /* from lambda 1 down to 0 */
     size_t n_curve;
-    struct iot_model_graph *graph; /* kept for what-ifs */
+    struct iot_schedule *schedule; /* kept for what-ifs */
 };
 
 /* NULL without memory. Free with iot_model_free; the trace must outlive it. */
