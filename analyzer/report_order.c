@@ -102,7 +102,8 @@ int iot_rows_order(struct iot_rows *rows, size_t top)
         sum_objects(r);
         for (uint32_t i = 0; i < n; i++)
             placed[i] = (struct placed){r->files[i], i};
-        qsort(placed, n, sizeof *placed, by_cost);
+        if (n)
+            qsort(placed, n, sizeof *placed, by_cost);
         for (uint32_t i = 0; i < n; i++) {
             r->files[i] = placed[i].row;
             sorted[placed[i].before] = now[i] = i;
