@@ -104,7 +104,7 @@ static int scan_halves(struct scan *s, uint32_t slot)
         struct iot_half_header h;
         memcpy(&h, s->reader->segment + at, sizeof h);
         uint32_t rows = h.head < IOT_HALF_ROWS ? h.head : IOT_HALF_ROWS;
-        struct iot_piece piece = {s->base + at, h.lane, h.tid, slot, h.epoch, rows, 1, {0, 0}};
+        struct iot_piece piece = {s->base + at, h.lane, h.tid, slot, h.epoch, rows, 1, h.anchor};
         if ((h.epoch || rows) && add(s, &piece))
             return -1;
     }
@@ -153,8 +153,7 @@ static int by_lane(const void *a, const void *b)
     return by_slot(a, b);
 }
 
-/* One piece for each epoch of each slot, and none missing between. Where a thread takes over the
- * slot of another, epochs of halves that stayed empty are passed over. */
+/* One piece for each epoch of each slot, and none missing between. */
 static void settle(struct iot_container *c)
 {
     size_t kept = 0;
@@ -168,7 +167,7 @@ static void settle(struct iot_container *c)
             continue;
         }
         int first = !before || before->slot != p->slot;
-        if (first ? p->epoch > 1 : p->lane == before->lane && p->epoch > before->epoch + 1)
+        if (first ? p->epoch > 1 : p->epoch > before->epoch + 1)
             iot_container_damage(c, p->at, "rows that came before these are missing");
         c->pieces[kept++] = *p;
     }

@@ -121,7 +121,7 @@ static int start_clock(struct iot_image *image)
         return -1;
     image->anchors[n++] = h->start;
     for (size_t i = 0; i < c->n_pieces; i++)
-        if (!c->pieces[i].live && c->pieces[i].anchor.ticks > h->start.ticks)
+        if (c->pieces[i].anchor.ticks > h->start.ticks)
             image->anchors[n++] = c->pieces[i].anchor;
     if (h->last.ticks > h->start.ticks)
         image->anchors[n++] = h->last;

@@ -97,7 +97,8 @@ struct iot_half_header {
     uint32_t lane, tid;
     uint32_t epoch; /* counts the fillings of this slot's halves; see iot_block_header */
     uint32_t head;  /* rows reserved; may be above IOT_HALF_ROWS */
-    uint32_t reserved[12];
+    struct iot_anchor anchor; /* taken now and then; its ticks are written last, and 0 before */
+    uint32_t reserved[8];
 };
 _Static_assert(sizeof(struct iot_half_header) == 64, "");
 

@@ -20,8 +20,9 @@ volatile uint32_t *iot_generation = (volatile uint32_t *)&not_started;
 static struct iot_thread *threads;
 
 enum {
-    /* A half's pages are made ready to be written in steps, so that a thread that records
-     * little costs little. */
+    /* A half's pages are made ready to be written in steps that double up to the second, so that a
+     * thread that records little costs little. */
+    GROW_FIRST = 16,
     GROW_ROWS = 256,
     /* So many events lost because a handler seemed to be inside a record, and the record
      * must have been left by longjmp. */
@@ -47,11 +48,27 @@ void iot_drop(uint64_t events)
 
 /* --- thread buffers --- */
 
+/* A process that is killed has no other anchors than these and its start. */
+static void half_anchor(struct iot_half *half)
+{
+    struct iot_anchor now = iot_anchor_now();
+    half->header->anchor.ticks = 0;
+    __asm__ volatile("" : : : "memory");
+    half->header->anchor.mono_ns = now.mono_ns;
+    __asm__ volatile("" : : : "memory");
+    half->header->anchor.ticks = now.ticks;
+}
+
 static int half_grow(struct iot_half *half, uint32_t rows)
 {
     if (!half->header || rows > IOT_HALF_ROWS)
         return -1;
-    uint32_t limit = (rows + GROW_ROWS - 1) / GROW_ROWS * GROW_ROWS;
+    half_anchor(half);
+    uint32_t limit = half->limit < GROW_FIRST ? GROW_FIRST : 2 * half->limit;
+    if (half->limit >= GROW_ROWS)
+        limit = half->limit + GROW_ROWS;
+    if (limit < rows)
+        limit = rows;
     if (limit > IOT_HALF_ROWS)
         limit = IOT_HALF_ROWS;
     if (iot_pages_ready(&half->rows[half->limit], (limit - half->limit) * sizeof *half->rows))
@@ -151,8 +168,13 @@ void iot_thread_give_back(struct iot_thread *t)
 void iot_thread_adopt(struct iot_thread *t, uint32_t parent_lane)
 {
     t->tid = (uint32_t)iot_sys(SYS_gettid);
-    half_start(t, &t->half[0]);
-    half_start(t, &t->half[1]);
+    for (int i = 0; i < 2; i++) { /* empty halves: their epochs stand */
+        struct iot_half_header *header = t->half[i].header;
+        header->lane = t->lane;
+        header->tid = t->tid;
+        if (!header->epoch)
+            header->epoch = ++t->epoch;
+    }
     iot_local.lane_plus_1 = t->lane + 1;
     iot_local.thread = t;
     iot_life_began(t, parent_lane);
