@@ -14,14 +14,36 @@ int64_t iot_waker_time(const struct iot_trace *trace, struct iot_waker waker)
     }
 }
 
+int iot_links_add(struct iot_links *links, uint32_t event, struct iot_waker waker)
+{
+    if (waker.kind == IOT_WAKER_NONE ||
+        (waker.kind == IOT_WAKER_ENTRY && links->lane_of[event] == links->lane_of[waker.index]))
+        return 0;
+    if (links->waker[event].kind == IOT_WAKER_NONE) {
+        links->waker[event] = waker;
+        return 0;
+    }
+    if (links->n_more == links->more_room) {
+        size_t room = links->more_room ? 2 * links->more_room : 256;
+        struct iot_more_wakers *more = realloc(links->more, room * sizeof *more);
+        if (!more)
+            return -1;
+        links->more = more;
+        links->more_room = room;
+    }
+    links->more[links->n_more++] = (struct iot_more_wakers){event, waker};
+    return 0;
+}
+
 /* A lane does one thing at a time: what begins before the last call has returned was done by a
  * signal handler inside it, or by the library behind it. */
-static void find_nested(struct iot_links *links, const struct iot_trace *trace)
+static void find_lanes(struct iot_links *links, const struct iot_trace *trace)
 {
     for (size_t l = 0; l < trace->n_lanes; l++) {
         const struct iot_lane *lane = &trace->lanes[l];
         int64_t until = INT64_MIN;
         for (size_t i = lane->first_event; i < lane->first_event + lane->n_events; i++) {
+            links->lane_of[i] = (uint32_t)l;
             if (trace->events.t0_ns[i] < until)
                 links->flags[i] |= IOT_LINK_NESTED;
             else
@@ -36,10 +58,12 @@ int iot_links_find(struct iot_links *links, const struct iot_trace *trace)
     links->waker = calloc(trace->events.n + 1, sizeof *links->waker);
     links->creator = calloc(trace->n_lanes + 1, sizeof *links->creator);
     links->flags = calloc(trace->events.n + 1, 1);
-    if (!links->waker || !links->creator || !links->flags)
+    links->lane_of = calloc(trace->events.n + 1, sizeof *links->lane_of);
+    if (!links->waker || !links->creator || !links->flags || !links->lane_of)
         return -1;
-    find_nested(links, trace);
-    if (iot_link_life(links, trace) || iot_link_streams(links, trace))
+    find_lanes(links, trace);
+    if (iot_link_life(links, trace) || iot_link_streams(links, trace) ||
+        iot_link_locks(links, trace))
         return -1;
     iot_link_polls(links, trace);
     return 0;
@@ -50,5 +74,7 @@ void iot_links_free(struct iot_links *links)
     free(links->waker);
     free(links->creator);
     free(links->flags);
+    free(links->more);
+    free(links->lane_of);
     *links = (struct iot_links){0};
 }

@@ -29,12 +29,22 @@ enum iot_link_flag {
     IOT_LINK_SLEEP = 4,
     IOT_LINK_NESTED = 8,      /* made inside another call of its lane (a signal handler): its time is
                                * that call's */
+    IOT_LINK_CONTINUES = 16,  /* a wait that timed out and goes on in the lane's next event */
+};
+
+/* One more waker of an event that has one: it went on when all had let it. */
+struct iot_more_wakers {
+    uint32_t event;
+    struct iot_waker waker;
 };
 
 struct iot_links {
     struct iot_waker *waker;   /* by event: of reads, full writes, polls, joins, waits for children */
     struct iot_waker *creator; /* by lane: the event that started it */
     uint8_t *flags;            /* by event */
+    uint32_t *lane_of;         /* by event */
+    struct iot_more_wakers *more;
+    size_t n_more, more_room;
     uint64_t unmatched;        /* waits and bytes that should have a waker in the run and have none */
 };
 
@@ -45,9 +55,22 @@ void iot_links_free(struct iot_links *links);
 /* When the waker let go, in ns; INT64_MIN for none. */
 int64_t iot_waker_time(const struct iot_trace *trace, struct iot_waker waker);
 
+/* Adds a waker to an event. A waker in the event's own lane is none: order sees to it. -1 without
+ * memory. */
+int iot_links_add(struct iot_links *links, uint32_t event, struct iot_waker waker);
+
+/* The first event of a wait that timed out and went on: of any other event, itself. */
+static inline size_t iot_wait_start(const struct iot_links *links, size_t event)
+{
+    while (event > 0 && links->flags[event - 1] & IOT_LINK_CONTINUES)
+        event--;
+    return event;
+}
+
 /* The parts of iot_links_find, each in a file of its own. Streams come before polls, which ask
  * what the next read waited for. */
 int iot_link_streams(struct iot_links *links, const struct iot_trace *trace);
+int iot_link_locks(struct iot_links *links, const struct iot_trace *trace);
 int iot_link_life(struct iot_links *links, const struct iot_trace *trace);
 void iot_link_polls(struct iot_links *links, const struct iot_trace *trace);
 

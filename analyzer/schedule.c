@@ -2,10 +2,12 @@
 
 #include <stdlib.h>
 
-static int blocked(const struct iot_trace *trace, const struct iot_links *links, size_t i)
+/* Whether a waker let it go on only after it had come. */
+static int late(const struct iot_trace *trace, const struct iot_links *links, size_t i,
+                struct iot_waker waker)
 {
-    return links->waker[i].kind != IOT_WAKER_NONE &&
-           iot_waker_time(trace, links->waker[i]) > trace->events.t0_ns[i];
+    return waker.kind != IOT_WAKER_NONE &&
+           iot_waker_time(trace, waker) > trace->events.t0_ns[iot_wait_start(links, i)];
 }
 
 static enum iot_part part_of(const struct iot_trace *trace, const struct iot_links *links, size_t i)
@@ -15,8 +17,10 @@ static enum iot_part part_of(const struct iot_trace *trace, const struct iot_lin
     unsigned flags = links->flags[i];
     if (flags & IOT_LINK_NESTED)
         return IOT_PART_NONE;
-    if (blocked(trace, links, i))
+    if (late(trace, links, i, links->waker[i]))
         return IOT_PART_WAIT;
+    if (flags & IOT_LINK_CONTINUES)
+        return IOT_PART_SLEEP; /* unless what it goes on in turns out to be a wait */
     if (flags & IOT_LINK_SLEEP)
         return IOT_PART_SLEEP;
     if (flags & IOT_LINK_EXTERNAL)
@@ -46,6 +50,14 @@ void iot_schedule_parts(const struct iot_trace *trace, const struct iot_links *l
                                    ? trace->events.t1_ns[i] - trace->events.t0_ns[i]
                                    : 0;
     }
+    for (size_t k = 0; k < links->n_more; k++) {
+        size_t i = links->more[k].event;
+        if (late(trace, links, i, links->more[k].waker))
+            model->part[i] = IOT_PART_WAIT;
+    }
+    for (size_t i = trace->events.n; i-- > 0;)
+        if (links->flags[i] & IOT_LINK_CONTINUES && model->part[i + 1] == IOT_PART_WAIT)
+            model->part[i] = IOT_PART_WAIT;
 }
 
 /* --- the graph --- */
@@ -76,21 +88,27 @@ static int usable(const struct builder *b, struct iot_waker waker)
            (waker.kind == IOT_WAKER_ENTRY && !(b->links->flags[waker.index] & IOT_LINK_NESTED));
 }
 
-static int linked(const struct builder *b, size_t i)
+static int linked(const struct builder *b, size_t i, struct iot_waker waker)
 {
-    return !(b->links->flags[i] & IOT_LINK_NESTED) && usable(b, b->links->waker[i]);
+    return !(b->links->flags[i] & IOT_LINK_NESTED) && usable(b, waker);
+}
+
+static void need_link(struct builder *b, size_t i, struct iot_waker waker)
+{
+    if (!linked(b, i, waker))
+        return;
+    b->need[iot_wait_start(b->links, i)] |= BEFORE;
+    if (b->model->part[i] == IOT_PART_WAIT)
+        b->need[i] |= AFTER;
+    need_waker(b, waker);
 }
 
 static void find_needs(struct builder *b)
 {
-    for (size_t i = 0; i < b->trace->events.n; i++) {
-        if (!linked(b, i))
-            continue;
-        b->need[i] |= BEFORE;
-        if (b->model->part[i] == IOT_PART_WAIT)
-            b->need[i] |= AFTER;
-        need_waker(b, b->links->waker[i]);
-    }
+    for (size_t i = 0; i < b->trace->events.n; i++)
+        need_link(b, i, b->links->waker[i]);
+    for (size_t k = 0; k < b->links->n_more; k++)
+        need_link(b, b->links->more[k].event, b->links->more[k].waker);
     for (size_t l = 0; l < b->trace->n_lanes; l++)
         if (usable(b, b->links->creator[l]))
             need_waker(b, b->links->creator[l]);
@@ -201,18 +219,26 @@ static enum iot_edge_use waking(const struct builder *b, struct iot_waker waker)
     return IOT_USE_WAKE;
 }
 
+/* A waker that was late ends the wait, by its latency; one that was not only must not come
+ * later than what it had made possible. */
+static void join_event(struct builder *b, size_t i, struct iot_waker waker)
+{
+    if (!linked(b, i, waker))
+        return;
+    int wait = late(b->trace, b->links, i, waker);
+    cross(b, waker, wait ? b->after[i] : b->before[iot_wait_start(b->links, i)], wait,
+          waking(b, waker));
+}
+
 static void join_lanes(struct builder *b)
 {
     for (uint32_t l = 1; l < b->trace->n_lanes; l++)
         if (usable(b, b->links->creator[l]))
             cross(b, b->links->creator[l], b->start[l], 1, IOT_USE_CREATE);
-    for (size_t i = 0; i < b->trace->events.n; i++) {
-        if (!linked(b, i))
-            continue;
-        int wait = b->model->part[i] == IOT_PART_WAIT;
-        cross(b, b->links->waker[i], wait ? b->after[i] : b->before[i], wait,
-              waking(b, b->links->waker[i]));
-    }
+    for (size_t i = 0; i < b->trace->events.n; i++)
+        join_event(b, i, b->links->waker[i]);
+    for (size_t k = 0; k < b->links->n_more; k++)
+        join_event(b, b->links->more[k].event, b->links->more[k].waker);
 }
 
 /* The end of the run is the end of the lane that ended the root process, in its last image. */

@@ -1,0 +1,259 @@
+/* Locks, conditions, semaphores and barriers: whose release, signal or post let a wait end, and, where
+ * nobody waited, whose it was all the same, so that a replay keeps the order of messages. */
+#include "analyzer/links.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum role {
+    ACQUIRE, /* at return */
+    RELEASE, /* at entry */
+    SLEEPS,  /* on a condition, from entry to return */
+    SIGNAL,
+    BROADCAST,
+    TAKES, /* a semaphore, at return */
+    POSTS, /* at entry */
+    MEETS, /* at a barrier, from entry */
+};
+
+/* What an event did to one object. */
+struct touch {
+    uint64_t owner, address; /* the object: in shared memory, or in a process */
+    int64_t t_ns;
+    uint32_t event;
+    uint8_t role;
+};
+
+struct touches {
+    struct touch *list;
+    size_t n;
+};
+
+static int by_object(const void *a, const void *b)
+{
+    const struct touch *x = a, *y = b;
+    if (x->owner != y->owner)
+        return x->owner < y->owner ? -1 : 1;
+    if (x->address != y->address)
+        return x->address < y->address ? -1 : 1;
+    if (x->t_ns != y->t_ns)
+        return x->t_ns < y->t_ns ? -1 : 1;
+    return x->event < y->event ? -1 : x->event > y->event;
+}
+
+/* How each operation touches its object, and a condition's wait its mutex. */
+static const struct {
+    uint16_t op;
+    uint8_t role;
+} roles[] = {
+    {IOT_OP_MUTEX_LOCK, ACQUIRE},   {IOT_OP_MUTEX_UNLOCK, RELEASE},
+    {IOT_OP_RWLOCK_LOCK, ACQUIRE},  {IOT_OP_RWLOCK_UNLOCK, RELEASE},
+    {IOT_OP_SPIN_LOCK, ACQUIRE},    {IOT_OP_SPIN_UNLOCK, RELEASE},
+    {IOT_OP_COND_WAIT, SLEEPS},     {IOT_OP_COND_SIGNAL, SIGNAL},
+    {IOT_OP_COND_BROADCAST, BROADCAST}, {IOT_OP_SEM_WAIT, TAKES},
+    {IOT_OP_SEM_POST, POSTS},       {IOT_OP_BARRIER_WAIT, MEETS},
+};
+
+static int role_of(unsigned op)
+{
+    for (size_t k = 0; k < sizeof roles / sizeof *roles; k++)
+        if (roles[k].op == op)
+            return roles[k].role;
+    return -1;
+}
+
+/* Fails to lock are no touches; a condition's wait that timed out is, for its mutex. */
+static size_t touches_of(const struct iot_links *links, const struct iot_trace *trace, size_t i,
+                         struct touch to[3])
+{
+    const struct iot_events *e = &trace->events;
+    int role = role_of(e->op[i]);
+    if (role < 0 || links->flags[i] & IOT_LINK_NESTED)
+        return 0;
+    if (e->err[i] && role != SLEEPS && e->err[i] != EOWNERDEAD)
+        return 0;
+    uint64_t owner = e->file[i] ? (uint64_t)1 << 32 | e->file[i]
+                                : trace->lanes[links->lane_of[i]].process;
+    uint32_t event = (uint32_t)i;
+    int at_return = role == ACQUIRE || role == TAKES;
+    to[0] = (struct touch){owner, e->addr[i], at_return ? e->t1_ns[i] : e->t0_ns[i], event,
+                           (uint8_t)role};
+    if (role != SLEEPS)
+        return 1;
+    to[1] = (struct touch){owner, (uint64_t)e->offset[i], e->t0_ns[i], event, RELEASE};
+    to[2] = (struct touch){owner, (uint64_t)e->offset[i], e->t1_ns[i], event, ACQUIRE};
+    return 3;
+}
+
+static struct iot_waker entry(uint32_t event)
+{
+    return (struct iot_waker){event, IOT_WAKER_ENTRY};
+}
+
+/* A lock: the last release before each acquisition. */
+static int link_lock(struct iot_links *links, const struct touch *t, size_t n)
+{
+    struct iot_waker last = {0, IOT_WAKER_NONE};
+    for (size_t k = 0; k < n; k++) {
+        if (t[k].role == RELEASE)
+            last = entry(t[k].event);
+        else if (t[k].role == ACQUIRE && last.index != t[k].event &&
+                 iot_links_add(links, t[k].event, last))
+            return -1;
+    }
+    return 0;
+}
+
+/* A condition: each signal goes to the sleeper that is next to return and has none; a broadcast to all
+ * that sleep. */
+static int link_condition(struct iot_links *links, const struct iot_events *e, const struct touch *t,
+                          size_t n)
+{
+    enum { SLEEPERS_MAX = 4096 };
+    static uint32_t sleepers[SLEEPERS_MAX];
+    size_t asleep = 0;
+    for (size_t k = 0; k < n; k++) {
+        size_t kept = 0;
+        for (size_t s = 0; s < asleep; s++) /* who has returned is gone */
+            if (e->t1_ns[sleepers[s]] >= t[k].t_ns)
+                sleepers[kept++] = sleepers[s];
+        asleep = kept;
+        if (t[k].role == SLEEPS) {
+            if (!e->err[t[k].event] && asleep < SLEEPERS_MAX)
+                sleepers[asleep++] = t[k].event;
+            continue;
+        }
+        size_t next = asleep;
+        for (size_t s = 0; s < asleep; s++) {
+            if (t[k].role == BROADCAST) {
+                if (iot_links_add(links, sleepers[s], entry(t[k].event)))
+                    return -1;
+            } else if (next == asleep || e->t1_ns[sleepers[s]] < e->t1_ns[sleepers[next]]) {
+                next = s;
+            }
+        }
+        if (t[k].role == BROADCAST) {
+            asleep = 0;
+        } else if (next < asleep) {
+            if (iot_links_add(links, sleepers[next], entry(t[k].event)))
+                return -1;
+            sleepers[next] = sleepers[--asleep];
+        }
+    }
+    return 0;
+}
+
+/* A semaphore: the n-th taking needs the n-th post, beyond what it was made with: the least that
+ * lets every taking come after its post. */
+static int link_semaphore(struct iot_links *links, const struct touch *t, size_t n)
+{
+    size_t taken = 0, posted = 0, initial = 0;
+    for (size_t k = 0; k < n; k++) {
+        if (t[k].role == POSTS)
+            posted++;
+        else if (t[k].role == TAKES && ++taken > posted + initial)
+            initial = taken - posted;
+    }
+    size_t post = 0;
+    taken = 0;
+    for (size_t k = 0; k < n; k++) {
+        if (t[k].role != TAKES || ++taken <= initial)
+            continue;
+        while (t[post].role != POSTS) /* post is never behind: there are enough */
+            post++;
+        if (iot_links_add(links, t[k].event, entry(t[post++].event)))
+            return -1;
+    }
+    return 0;
+}
+
+/* A barrier: those that met are those whose stays overlap; the last to come lets the others go. */
+static int link_barrier(struct iot_links *links, const struct iot_events *e, const struct touch *t,
+                        size_t n)
+{
+    for (size_t first = 0; first < n;) {
+        int64_t until = e->t1_ns[t[first].event];
+        size_t end = first + 1;
+        while (end < n && t[end].t_ns <= until) {
+            if (e->t1_ns[t[end].event] < until)
+                until = e->t1_ns[t[end].event];
+            end++;
+        }
+        for (size_t k = first; k + 1 < end; k++)
+            if (iot_links_add(links, t[k].event, entry(t[end - 1].event)))
+                return -1;
+        first = end;
+    }
+    return 0;
+}
+
+static int link_object(struct iot_links *links, const struct iot_events *e, const struct touch *t,
+                       size_t n)
+{
+    switch (t[0].role) {
+    case SLEEPS:
+    case SIGNAL:
+    case BROADCAST:
+        return link_condition(links, e, t, n);
+    case TAKES:
+    case POSTS:
+        return link_semaphore(links, t, n);
+    case MEETS:
+        return link_barrier(links, e, t, n);
+    default:
+        return link_lock(links, t, n);
+    }
+}
+
+/* Waits that nobody ended. One that timed out and was taken up again at once is part of that one
+ * (interpreters wait for their lock in pieces); one that was not, slept. */
+static void mark_rest(struct iot_links *links, const struct iot_trace *trace)
+{
+    const struct iot_events *e = &trace->events;
+    for (size_t i = 0; i < e->n; i++) {
+        int role = role_of(e->op[i]);
+        if (role != ACQUIRE && role != SLEEPS && role != TAKES && role != MEETS)
+            continue;
+        if (e->err[i] == ETIMEDOUT) {
+            int again = i + 1 < e->n && links->lane_of[i + 1] == links->lane_of[i] &&
+                        e->op[i + 1] == e->op[i] && e->addr[i + 1] == e->addr[i] &&
+                        e->file[i + 1] == e->file[i];
+            links->flags[i] |= again ? IOT_LINK_CONTINUES : IOT_LINK_SLEEP;
+            links->waker[i].kind = IOT_WAKER_NONE;
+        } else if (links->waker[i].kind == IOT_WAKER_NONE && e->t1_ns[i] > e->t0_ns[i] &&
+                   role == SLEEPS && !(links->flags[i] & IOT_LINK_NESTED)) {
+            links->flags[i] |= IOT_LINK_UNEXPLAINED;
+            links->unmatched++;
+        }
+    }
+}
+
+int iot_link_locks(struct iot_links *links, const struct iot_trace *trace)
+{
+    struct touches all = {NULL, 0};
+    struct touch of[3];
+    size_t n = 0;
+    for (size_t i = 0; i < trace->events.n; i++)
+        n += touches_of(links, trace, i, of);
+    all.list = malloc((n + 1) * sizeof *all.list);
+    if (!all.list)
+        return -1;
+    for (size_t i = 0; i < trace->events.n; i++) {
+        size_t more = touches_of(links, trace, i, of);
+        for (size_t k = 0; k < more; k++)
+            all.list[all.n++] = of[k];
+    }
+    qsort(all.list, all.n, sizeof *all.list, by_object);
+    int failed = 0;
+    for (size_t first = 0; first < all.n && !failed;) {
+        size_t end = first + 1;
+        while (end < all.n && all.list[end].owner == all.list[first].owner &&
+               all.list[end].address == all.list[first].address)
+            end++;
+        failed = link_object(links, &trace->events, &all.list[first], end - first);
+        first = end;
+    }
+    free(all.list);
+    mark_rest(links, trace);
+    return failed ? -1 : 0;
+}
