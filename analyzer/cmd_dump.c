@@ -7,6 +7,7 @@
 
 #include "analyzer/cmd.h"
 #include "analyzer/json_out.h"
+#include "analyzer/links.h"
 #include "analyzer/merge.h"
 #include "analyzer/text.h"
 #include "analyzer/trace.h"
@@ -49,7 +50,29 @@ static void write_name(struct iot_json *json, const char *key, const struct iot_
         iot_json_null(json);
 }
 
-static void write_json(struct iot_json *json, const struct iot_trace *t, size_t i, uint32_t lane)
+/* Who let a wait go on, and when. */
+static void write_waker(struct iot_json *json, const struct iot_trace *t,
+                        const struct iot_links *links, size_t i)
+{
+    struct iot_waker waker = links->waker[i];
+    iot_json_key(json, "waker");
+    if (waker.kind == IOT_WAKER_NONE) {
+        iot_json_null(json);
+        return;
+    }
+    uint32_t lane = waker.kind == IOT_WAKER_LANE ? waker.index : links->lane_of[waker.index];
+    iot_json_begin_object(json);
+    iot_json_key(json, "pid");
+    iot_json_uint(json, t->processes[t->lanes[lane].process].pid);
+    iot_json_key(json, "tid");
+    iot_json_uint(json, t->lanes[lane].tid);
+    iot_json_key(json, "t_ns");
+    iot_json_int(json, iot_waker_time(t, waker));
+    iot_json_end_object(json);
+}
+
+static void write_json(struct iot_json *json, const struct iot_trace *t,
+                       const struct iot_links *links, size_t i, uint32_t lane)
 {
     const struct iot_events *e = &t->events;
     const struct iot_op_info *op = iot_op_info(e->op[i]);
@@ -85,10 +108,8 @@ static void write_json(struct iot_json *json, const struct iot_trace *t, size_t 
     iot_json_int(json, e->result[i]);
     iot_json_key(json, "errno");
     iot_json_int(json, e->err[i]);
-    if (op->class_ == IOT_WAIT) {
-        iot_json_key(json, "waker");
-        iot_json_null(json);
-    }
+    if (op->class_ == IOT_WAIT)
+        write_waker(json, t, links, i);
     iot_json_end_object(json);
 }
 
@@ -152,6 +173,7 @@ static int dump(const char *folder, bool jsonl)
     char error[512];
     struct iot_merge merge;
     struct iot_json json;
+    struct iot_links links = {0};
     struct iot_trace *trace = iot_trace_read(folder, error);
     size_t event;
     uint32_t lane;
@@ -160,7 +182,7 @@ static int dump(const char *folder, bool jsonl)
         iot_error("%s", error);
         return IOT_EXIT_USAGE;
     }
-    if (iot_merge_init(&merge, trace)) {
+    if (iot_merge_init(&merge, trace) || (jsonl && iot_links_find(&links, trace))) {
         iot_error("%s: out of memory; dump it on a machine with more", folder);
         iot_trace_free(trace);
         return IOT_EXIT_USAGE;
@@ -172,13 +194,14 @@ static int dump(const char *folder, bool jsonl)
         print_heading();
     while (!ferror(stdout) && iot_merge_next(&merge, &event, &lane)) {
         if (jsonl)
-            write_json(&json, trace, event, lane);
+            write_json(&json, trace, &links, event, lane);
         else
             print_event(trace, event, lane);
     }
     int status = iot_finish_stdout();
     print_losses(trace);
     iot_merge_free(&merge);
+    iot_links_free(&links);
     iot_trace_free(trace);
     return status;
 }
