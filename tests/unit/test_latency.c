@@ -44,9 +44,10 @@ static void expect_near(int64_t got, int64_t want)
 
 Test(latency, percentiles_are_the_nearest_rank)
 {
-    for (size_t n = 1; n < 400; n += 1 + n / 8) {
-        int64_t times[400];
-        uint16_t buckets[400];
+    enum { MOST = 2 * IOT_LATENCY_BUCKETS };
+    static int64_t times[MOST];
+    static uint16_t buckets[MOST];
+    for (size_t n = 1; n < MOST; n += 1 + n / 8) {
         uint64_t *counts = calloc(IOT_LATENCY_BUCKETS, sizeof *counts);
         for (size_t i = 0; i < n; i++) {
             times[i] = any();
