@@ -124,6 +124,62 @@ static struct iot_waker end_of_stream(const struct streams *s, uint32_t file, ui
     return found;
 }
 
+/* A pipe holds pages, not bytes: a write first fills up the last page with what is left of it beyond
+ * whole pages, if that fits and the pipe is not empty, and then takes new ones; a page is free again
+ * when all of it has been read. */
+enum { PAGE = 4096, PAGES_MAX = 256 };
+
+struct pages {
+    int64_t end[PAGES_MAX]; /* by page, modulo: the stream position behind its last byte */
+    int64_t n;              /* pages ever taken */
+    int64_t last;           /* bytes in the last one */
+};
+
+static void take_pages(struct pages *p, int64_t position, int64_t bytes, int empty)
+{
+    int64_t odd = bytes % PAGE;
+    if (odd && !empty && p->n && p->last + odd <= PAGE) {
+        position += odd;
+        p->last += odd;
+        p->end[(p->n - 1) % PAGES_MAX] = position;
+        bytes -= odd;
+    }
+    while (bytes > 0) {
+        p->last = bytes < PAGE ? bytes : PAGE;
+        position += p->last;
+        bytes -= p->last;
+        p->end[p->n++ % PAGES_MAX] = position;
+    }
+}
+
+/* Each write that needed room: the read that made it. */
+static void match_room(struct iot_links *links, const struct streams *s, const uint32_t *writes,
+                       size_t n_writes, const uint32_t *reads, size_t n_reads, int64_t capacity)
+{
+    const struct iot_events *e = &s->trace->events;
+    int64_t room = capacity / PAGE;
+    if (room < 1 || room >= PAGES_MAX)
+        return;
+    struct pages pages = {.n = 0};
+    size_t r = 0, before = 0;
+    int64_t drained_to = n_reads ? e->bytes[reads[0]] : 0, drained_before = 0, position = 0;
+    for (size_t w = 0; w < n_writes; w++) {
+        uint32_t i = writes[w];
+        while (before < n_reads && e->t1_ns[reads[before]] <= e->t0_ns[i])
+            drained_before += e->bytes[reads[before++]];
+        take_pages(&pages, position, e->bytes[i], drained_before >= position);
+        position += e->bytes[i];
+        if (pages.n <= room)
+            continue;
+        int64_t needed = pages.end[(pages.n - 1 - room) % PAGES_MAX];
+        while (r < n_reads && drained_to < needed)
+            if (++r < n_reads)
+                drained_to += e->bytes[reads[r]];
+        if (r < n_reads && e->t0_ns[reads[r]] <= e->t1_ns[i])
+            links->waker[i] = (struct iot_waker){reads[r], IOT_WAKER_ENTRY};
+    }
+}
+
 /* One direction of a stream: what was written to `to` was read from `from` (a pipe: the same). */
 static void match(struct iot_links *links, const struct streams *s, uint32_t to, uint32_t from,
                   int64_t capacity)
@@ -158,21 +214,8 @@ static void match(struct iot_links *links, const struct streams *s, uint32_t to,
         }
     }
 
-    /* Each write beyond the capacity: the read that made room for its last byte. */
-    if (!capacity)
-        return;
-    size_t r = 0;
-    int64_t drained_to = n_reads ? e->bytes[reads[0]] : 0;
-    int64_t position = 0;
-    for (w = 0; w < n_writes; w++) {
-        position += e->bytes[writes[w]];
-        int64_t needed = position - capacity;
-        while (r < n_reads && drained_to < needed)
-            if (++r < n_reads)
-                drained_to += e->bytes[reads[r]];
-        if (needed > 0 && r < n_reads && e->t0_ns[reads[r]] <= e->t1_ns[writes[w]])
-            links->waker[writes[w]] = (struct iot_waker){reads[r], IOT_WAKER_ENTRY};
-    }
+    if (capacity)
+        match_room(links, s, writes, n_writes, reads, n_reads, capacity);
 }
 
 struct socket {

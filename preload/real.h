@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
@@ -28,12 +29,17 @@
 #define NONE(ret, sym, op, params, args, offset, addr) HAND(ret, sym, op, params)
 #define HANDV(ret, sym, op, params, version) HAND(ret, sym, op, params)
 
+#define REAL(ret, sym, op, params) HAND(ret, sym, op, params)
+
 struct iot_real {
 #define HAND(ret, sym, op, params) ret(*sym) params;
 #include "preload/wrappers.def"
 #include "preload/stdio.def"
 #undef HAND
 };
+
+#undef REAL
+#define REAL(ret, sym, op, params)
 
 /* The wrappers, which are all that the library exports. */
 #pragma GCC visibility push(default)
@@ -43,6 +49,7 @@ struct iot_real {
 #undef HAND
 #pragma GCC visibility pop
 
+#undef REAL
 #undef IO
 #undef IO2
 #undef FD

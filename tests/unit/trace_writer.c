@@ -1,0 +1,197 @@
+#include "tests/unit/trace_writer.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "format/checksum.h"
+#include "format/columns.h"
+
+static void need(int holds, const char *what)
+{
+    if (holds)
+        return;
+    fprintf(stderr, "trace_writer: %s\n", what);
+    abort();
+}
+
+struct iot_file_header *iot_written_header(struct iot_written *file)
+{
+    return (struct iot_file_header *)(void *)file->bytes;
+}
+
+static void grow(struct iot_written *file)
+{
+    file->bytes = realloc(file->bytes, file->n + IOT_SEGMENT_BYTES);
+    need(file->bytes != NULL, "out of memory");
+    memset(file->bytes + file->n, 0, IOT_SEGMENT_BYTES);
+    file->n += IOT_SEGMENT_BYTES;
+}
+
+struct iot_written iot_written_new(uint32_t pid, uint32_t ppid, uint64_t start_ns)
+{
+    struct iot_written file = {NULL, 0, IOT_HEADER_BYTES};
+    grow(&file);
+    struct iot_file_header *h = iot_written_header(&file);
+    memcpy(h->magic, IOT_FILE_MAGIC, sizeof h->magic);
+    h->major = IOT_FORMAT_MAJOR;
+    h->minor = IOT_FORMAT_MINOR;
+    h->header_bytes = IOT_HEADER_BYTES;
+    h->segment_bytes = IOT_SEGMENT_BYTES;
+    h->row_bytes = sizeof(struct iot_row);
+    h->half_rows = IOT_HALF_ROWS;
+    h->clock = IOT_CLOCK_MONOTONIC;
+    h->pid = pid;
+    h->ppid = ppid;
+    h->parent_lane = UINT32_MAX;
+    h->start = h->last = (struct iot_anchor){start_ns, start_ns};
+    h->start_realtime_ns = UINT64_C(1700000000000000000) + start_ns;
+    h->next_segment = 1;
+    h->segment_limit = 32;
+    return file;
+}
+
+void iot_written_fact(struct iot_written *file, enum iot_fact_tag tag, const void *value,
+                      size_t bytes)
+{
+    struct iot_fact fact = {tag, (uint32_t)bytes};
+    memcpy(file->bytes + file->facts, &fact, sizeof fact);
+    memcpy(file->bytes + file->facts + sizeof fact, value, bytes);
+    file->facts += sizeof fact + (bytes + 7) / 8 * 8;
+}
+
+void iot_written_free(struct iot_written *file)
+{
+    free(file->bytes);
+    file->bytes = NULL;
+}
+
+void iot_rows_add(struct iot_half_rows *rows, struct iot_row row)
+{
+    need(rows->n < IOT_HALF_ROWS, "too many rows for a half");
+    rows->rows[rows->n++] = row;
+}
+
+void iot_rows_string(struct iot_half_rows *rows, uint32_t number, const char *text)
+{
+    size_t bytes = strlen(text);
+    uint32_t more = iot_text_rows(bytes);
+    iot_rows_add(rows,
+                 (struct iot_row){.op = IOT_DEF_STRING, .obj = number, .bytes = (int64_t)bytes});
+    need(rows->n + more <= IOT_HALF_ROWS, "too long a text for a half");
+    memset(&rows->rows[rows->n], 0, more * sizeof *rows->rows);
+    memcpy(&rows->rows[rows->n], text, bytes);
+    rows->n += more;
+}
+
+void iot_rows_desc(struct iot_half_rows *rows, uint32_t number, uint32_t string, int fd,
+                   uint32_t mode, uint64_t flags, uint64_t dev, uint64_t ino, int64_t offset)
+{
+    iot_rows_add(rows, (struct iot_row){.op = IOT_DEF_DESC,
+                                        .obj = number,
+                                        .obj2 = string,
+                                        .result = (int64_t)dev,
+                                        .bytes = (int64_t)ino,
+                                        .offset = offset,
+                                        .addr = (uint64_t)mode << 32 | flags,
+                                        .site = (uint32_t)fd + 1});
+}
+
+uint32_t iot_written_segment(struct iot_written *file, uint32_t kind, uint32_t slot)
+{
+    struct iot_segment_header h = {.magic = IOT_SEGMENT_MAGIC, .kind = kind, .slot = slot};
+    grow(file);
+    memcpy(file->bytes + file->n - IOT_SEGMENT_BYTES, &h, sizeof h);
+    return iot_written_header(file)->next_segment++;
+}
+
+void iot_written_half(struct iot_written *file, uint32_t segment, unsigned half, uint32_t lane,
+                      uint32_t tid, uint32_t epoch, const struct iot_half_rows *rows)
+{
+    struct iot_half_header h = {.lane = lane, .tid = tid, .epoch = epoch, .head = rows->n};
+    uint8_t *at =
+        file->bytes + (size_t)segment * IOT_SEGMENT_BYTES + 64 + (size_t)half * IOT_HALF_BYTES;
+    memcpy(at, &h, sizeof h);
+    memcpy(at + sizeof h, rows->rows, rows->n * sizeof *rows->rows);
+}
+
+size_t iot_written_block(struct iot_written *file, uint32_t segment, size_t at,
+                         struct iot_block_header header, const struct iot_half_rows *rows)
+{
+    static uint8_t raw[IOT_HALF_ROWS * IOT_ENCODED_ROW_MAX + IOT_ENCODED_FIXED_MAX];
+    struct iot_counts counts;
+    size_t bytes = iot_columns_encode(rows->rows, rows->n, raw, &counts);
+    size_t where = (size_t)segment * IOT_SEGMENT_BYTES + at, room = IOT_SEGMENT_BYTES - at;
+    need(room >= sizeof header + bytes, "no room for a block");
+    room -= sizeof header;
+    uint8_t *payload = file->bytes + where + sizeof header;
+    header.n_events = counts.events;
+    header.n_definitions = counts.definitions;
+    header.raw_bytes = (uint32_t)bytes;
+    if (header.codec == IOT_CODEC_ZSTD) {
+        bytes = ZSTD_compress(payload, room, raw, bytes, 1);
+        need(!ZSTD_isError(bytes), "cannot compress");
+    } else {
+        memcpy(payload, raw, bytes);
+    }
+    header.stored_bytes = (uint32_t)bytes;
+    header.magic = IOT_BLOCK_MAGIC;
+    memcpy(file->bytes + where, &header, sizeof header);
+    iot_written_seal(file, where);
+    return at + sizeof header + (bytes + 7) / 8 * 8;
+}
+
+void iot_written_seal(struct iot_written *file, size_t at)
+{
+    struct iot_file_header *h = iot_written_header(file);
+    h->checksum = iot_header_checksum(h);
+    if (at) {
+        struct iot_block_header b;
+        memcpy(&b, file->bytes + at, sizeof b);
+        b.checksum = iot_block_checksum(&b, file->bytes + at + sizeof b);
+        memcpy(file->bytes + at, &b, sizeof b);
+    }
+}
+
+void iot_bytes_save(const void *bytes, size_t n, const char *folder, const char *name)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    need(fd >= 0, "cannot make a file");
+    need(write(fd, bytes, n) == (ssize_t)n, "cannot write a file");
+    close(fd);
+}
+
+void iot_written_save(struct iot_written *file, const char *folder, const char *name)
+{
+    iot_written_seal(file, 0);
+    iot_bytes_save(file->bytes, file->n, folder, name);
+}
+
+char *iot_folder_new(void)
+{
+    const char *base = getenv("TMPDIR");
+    char *folder;
+    need(asprintf(&folder, "%s/iotrace-test-XXXXXX", base ? base : "/tmp") > 0, "out of memory");
+    need(mkdtemp(folder) != NULL, "cannot make a folder");
+    return folder;
+}
+
+void iot_folder_remove(char *folder)
+{
+    char path[1024];
+    DIR *dir = opendir(folder);
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        unlink(path); /* "." and ".." refuse */
+    }
+    if (dir)
+        closedir(dir);
+    rmdir(folder);
+    free(folder);
+}
