@@ -34,7 +34,8 @@ struct iot_judgement iot_judge_written(const struct iot_group *g, const struct i
     if (is_state(g))
         return say(IOT_STATE, "written, then read back");
     if (!use->written_bytes)
-        return say(IOT_OUTPUT, "opened to be written");
+        return say(IOT_OUTPUT, use->flags & IOT_USE_MAPPED ? "written through a mapping"
+                                                           : "opened to be written");
     return say(IOT_OUTPUT, written[use->renamed_to != 0][use->flags & IOT_USE_SYNCED ? 1 : 0]);
 }
 

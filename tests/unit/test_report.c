@@ -260,6 +260,32 @@ Test(report, syncs_of_whole_file_systems)
     done(run);
 }
 
+Test(report, msync_is_of_what_is_mapped_there)
+{
+    struct iot_test_run *run = iot_test_run_new(WALL);
+    uint32_t first = iot_test_run_regular(run, "/d/first"),
+             later = iot_test_run_regular(run, "/d/b");
+    static const struct {
+        int64_t t0, address, bytes;
+    } maps[2] = {{0, 0x10000, 0x3000}, {100, 0x11000, 0x1000}};
+    for (int i = 0; i < 2; i++) {
+        size_t e = iot_test_run_event(run, IOT_OP_MMAP, i ? later : first, 0, maps[i].t0);
+        run->result[e] = maps[i].address;
+        run->addr[e] = (uint64_t)maps[i].bytes;
+    }
+    static const uint64_t synced[3] = {0x12000, 0x11000, 0x13000};
+    for (int i = 0; i < 3; i++)
+        run->addr[iot_test_run_event(run, IOT_OP_MSYNC, 0, 0, 200 + i)] = synced[i];
+    make(run, SIZE_MAX);
+    cr_assert(row("/d/first", IOT_OUTPUT) && row("/d/b", IOT_OUTPUT) &&
+              row("(no file)", IOT_OTHER));
+    cr_expect_eq(row("/d/first", IOT_OUTPUT)->figures.sync_ops, 1);
+    cr_expect_eq(row("/d/b", IOT_OUTPUT)->figures.sync_ops, 1);
+    cr_expect_eq(row("(no file)", IOT_OTHER)->figures.sync_ops, 1);
+    cr_expect_str_eq(row("/d/b", IOT_OUTPUT)->why, "written through a mapping");
+    done(run);
+}
+
 Test(report, the_run_itself)
 {
     struct iot_test_run *run = iot_test_run_new(WALL);
