@@ -27,28 +27,31 @@ static int is_state(const struct iot_group *g)
 
 struct iot_judgement iot_judge_written(const struct iot_group *g, const struct iot_use *use)
 {
-    static const char *const written[2][2] = {{"written", "written and synced"},
-                                              {"written and renamed", "written, synced, renamed"}};
+    static const char *const written[2][2] = {{"written", "written, synced"},
+                                              {"written, renamed", "written, synced, renamed"}};
     if (!use->written_bytes && !(use->flags & IOT_USE_TO_WRITE))
         return nothing;
     if (is_state(g))
-        return say(IOT_STATE, "written and read back by the run");
+        return say(IOT_STATE, "written, then read back");
     if (!use->written_bytes)
-        return say(IOT_OUTPUT, "opened to be written");
+        return say(IOT_OUTPUT, use->flags & IOT_USE_MAPPED ? "written through a mapping"
+                                                           : "opened to be written");
     return say(IOT_OUTPUT, written[use->renamed_to != 0][use->flags & IOT_USE_SYNCED ? 1 : 0]);
 }
 
 struct iot_judgement iot_judge_read(const struct iot_group *g, const struct iot_use *use,
                                     int64_t wall_ns)
 {
-    if (is_state(g) && use->read_back_bytes > use->read_bytes / 2)
-        return say(IOT_STATE, "written and read back by the run");
+    /* Written under another name, before a rename: that group says what was written is. */
+    int state = is_state(g) || !g->n_written;
+    if (state && use->read_back_bytes > use->read_bytes / 2)
+        return say(IOT_STATE, "written, then read back");
     if (!use->read_bytes || g->n_read < SIBLINGS_MIN)
         return nothing;
     /* The shards of a model are siblings as well: large, and all read at the start. */
     if (loaded_early(g, wall_ns) && g->read_bytes / g->n_read >= LARGE_BYTES)
         return nothing;
-    struct iot_judgement siblings = say(IOT_INPUT, "one of %u files like it, read in turn");
+    struct iot_judgement siblings = say(IOT_INPUT, "1 of %u alike, read in turn");
     siblings.counts = 1;
     return siblings;
 }
@@ -60,7 +63,7 @@ struct iot_judgement iot_guess_read(const struct iot_group *g, int64_t wall_ns)
                          : say(IOT_INPUT, "read, and no rule knows it");
     int64_t span = g->last_read_ns - g->first_read_ns;
     if (span > wall_ns / 2 && g->reads >= PIECES_MIN)
-        return say(IOT_INPUT, "read in pieces all along the run");
+        return say(IOT_INPUT, "read in pieces all along");
     if (g->size > 0 && g->read_bytes > g->size + g->size / 2 && !loaded_early(g, wall_ns))
         return say(IOT_INPUT, "read more than once");
     if (g->read_bytes / g->n_read >= LARGE_BYTES)
@@ -74,7 +77,7 @@ static struct iot_judgement judge_socket(const struct iot_uses *uses, const stru
     if (use->flags & IOT_USE_MADE)
         return say(IOT_STATE, "a pair of sockets that the run made");
     if (use->flags & IOT_USE_LOCAL && uses->accepts_local)
-        return say(IOT_STATE, "a local socket, and the run has both ends of some");
+        return say(IOT_STATE, "a local socket of the run");
     return direction == IOT_READING ? say(IOT_INPUT, "from a peer outside the run")
                                     : say(IOT_OUTPUT, "to a peer outside the run");
 }

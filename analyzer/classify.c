@@ -57,7 +57,7 @@ static const char *words(struct work *w, uint32_t group, const struct iot_judgem
 #pragma GCC diagnostic pop
         w->counted_why[group] = iot_arena_text(w->classes->arena, text, n > 0 ? (size_t)n : 0);
     }
-    return w->counted_why[group] ? w->counted_why[group] : "one of several files read in turn";
+    return w->counted_why[group] ? w->counted_why[group] : "one of many alike, read in turn";
 }
 
 static int by_judgement(struct work *w, uint32_t f, struct iot_judgement j, enum iot_direction d)
@@ -159,7 +159,8 @@ static void finish_unused(struct work *w, uint32_t f)
     else if (c->object[c->main] == UNDECIDED && siblings != UNDECIDED)
         settle(c, c->main, siblings, "like the files beside it");
     else if (c->object[c->main] == UNDECIDED)
-        settle(c, c->main, IOT_OTHER, "no bytes moved");
+        settle(c, c->main, IOT_OTHER,
+               w->trace->files[f].kind == IOT_FILE_DIRECTORY ? "a folder" : "no bytes moved");
     if (c->object[!c->main] == UNDECIDED)
         settle(c, !c->main, c->object[c->main], c->why[c->main]);
 }
@@ -207,8 +208,7 @@ static int judge_folders(struct work *w)
         if (!w->groups.of_file[f] || !slash || object == UNDECIDED || object == IOT_OTHER)
             continue;
         struct look look = {w->trace, name, (size_t)(slash - name)};
-        uint32_t folder =
-            iot_table_find(&folders, iot_table_hash(name, look.n), same_name, &look);
+        uint32_t folder = iot_table_find(&folders, iot_table_hash(name, look.n), same_name, &look);
         if (folder == IOT_NO_INDEX)
             continue;
         uint8_t *its = &w->classes->files[folder].object[IOT_READING];

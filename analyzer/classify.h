@@ -23,8 +23,8 @@ struct iot_classes {
     struct iot_arena *arena;
 };
 
-/* `rules` may be NULL: no rules of the user. Returns 0, -1 without memory. Free in either case; rules
- * must outlive it. */
+/* `rules` may be NULL: no rules of the user. Returns 0, -1 without memory. Free in either case;
+ * rules must outlive it. */
 int iot_classify(struct iot_classes *classes, const struct iot_trace *trace,
                  const struct iot_rules *rules);
 void iot_classes_free(struct iot_classes *classes);

@@ -219,8 +219,8 @@ static int run(const struct options *options)
     if (program.untraceable)
         iot_error("run: %s is %s, which cannot be traced; it is run all the same", program.path,
                   program.untraceable);
-    struct shared *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
-                                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct shared *shared =
+        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED) {
         iot_error("run: out of memory");
         return IOT_EXIT_USAGE;

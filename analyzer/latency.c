@@ -63,6 +63,12 @@ static int64_t at(const uint16_t *buckets, size_t n, unsigned percent, int64_t m
 
 struct iot_latency iot_latency_of_buckets(uint16_t *buckets, size_t n, int64_t max_ns)
 {
+    if (n >= IOT_LATENCY_BUCKETS) { /* counting is faster than sorting */
+        uint64_t counts[IOT_LATENCY_BUCKETS] = {0};
+        for (size_t i = 0; i < n; i++)
+            counts[buckets[i]]++;
+        return iot_latency_of_counts(counts, n, max_ns);
+    }
     qsort(buckets, n, sizeof *buckets, by_bucket);
     return (struct iot_latency){at(buckets, n, 50, max_ns), at(buckets, n, 95, max_ns),
                                 at(buckets, n, 99, max_ns), max_ns};

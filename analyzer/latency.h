@@ -21,7 +21,7 @@ int64_t iot_latency_value(unsigned bucket);
 /* n: the sum of the counts, not 0. */
 struct iot_latency iot_latency_of_counts(const uint64_t counts[IOT_LATENCY_BUCKETS], uint64_t n,
                                          int64_t max_ns);
-/* The same from the buckets of n calls, n not 0; they come out sorted. */
+/* The same from the buckets of n calls, n not 0; their order is lost. */
 struct iot_latency iot_latency_of_buckets(uint16_t *buckets, size_t n, int64_t max_ns);
 
 #endif

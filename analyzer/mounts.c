@@ -72,8 +72,7 @@ int iot_mounts_read(struct iot_mounts *mounts, const char *text, struct iot_aren
         if (found < 0)
             return -1;
         if (found) {
-            struct iot_mount *more =
-                realloc(mounts->mounts, (mounts->n + 1) * sizeof *more);
+            struct iot_mount *more = realloc(mounts->mounts, (mounts->n + 1) * sizeof *more);
             if (!more)
                 return -1;
             mounts->mounts = more;

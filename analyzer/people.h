@@ -9,9 +9,9 @@ struct iot_words {
     char text[24];
 };
 
-struct iot_words iot_people_time(int64_t ns);    /* "412 ms", "3.10 s"; never below ms */
+struct iot_words iot_people_time(int64_t ns);     /* "412 ms", "3.10 s"; never below ms */
 struct iot_words iot_people_bytes(int64_t bytes); /* "64 B", "1.07 GB" */
-struct iot_words iot_people_count(int64_t n);    /* "48", "1.20 M" */
+struct iot_words iot_people_count(int64_t n);     /* "48", "1.20 M" */
 /* part of whole in per cent: "13 %", "0.4 %", "<0.1 %". */
 struct iot_words iot_people_share(int64_t part, int64_t whole);
 

@@ -209,8 +209,8 @@ int iot_rows_recoverable(struct iot_rows *rows)
     for (int o = 0; o < IOT_OBJECTS; o++) {
         struct iot_figures *f = &r->objects[o].figures;
         for (size_t i = 0; i < n && f->exposed_ns; i++)
-            selected[i] = rows->of_event[i] != IOT_NO_INDEX &&
-                          r->files[rows->of_event[i]].object == o;
+            selected[i] =
+                rows->of_event[i] != IOT_NO_INDEX && r->files[rows->of_event[i]].object == o;
         f->recoverable_ns = recoverable(r, f, selected);
     }
     for (uint32_t row = 0; row < IOT_RECOVERABLE_FILES && row < r->n_files; row++) {

@@ -97,7 +97,7 @@ static uint32_t place(struct iot_rows *rows, const struct iot_mounts *mounts, si
     const struct iot_trace *trace = rows->report->trace;
     const struct iot_model *model = rows->report->model;
     const struct iot_op_info *op = iot_op_info(trace->events.op[i]);
-    uint32_t file = trace->events.file[i], row;
+    uint32_t file = iot_mapped_file(&rows->mapped, trace, i), row;
 
     if (op->class_ == IOT_DATA)
         row = row_of(rows, file, op->moves == IOT_OUT ? IOT_WRITING : IOT_READING);
@@ -155,7 +155,7 @@ int iot_rows_sum(struct iot_rows *rows)
             return -1;
         memset(rows->of_file[d], 0xff, bytes); /* IOT_NO_INDEX */
     }
-    int failed = !rows->of_event ||
+    int failed = !rows->of_event || iot_mapped_find(&rows->mapped, trace) ||
                  iot_mounts_read(&mounts, trace->processes[0].mounts, rows->report->arena);
     for (size_t i = 0; i < trace->events.n && !failed; i++)
         failed = sum_event(rows, &mounts, i);
@@ -167,6 +167,7 @@ void iot_rows_free(struct iot_rows *rows)
 {
     for (int d = 0; d < IOT_DIRECTIONS; d++)
         free(rows->of_file[d]);
+    iot_mapped_free(&rows->mapped);
     free(rows->of_event);
     free(rows->synced);
 }

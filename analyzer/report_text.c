@@ -8,7 +8,8 @@
 #include "analyzer/text.h"
 #include "analyzer/verdict.h"
 
-enum { FILES_SHOWN = 10, WHY_COLUMNS = 32 };
+/* What adds less than this share of all exposed time is not listed unasked. */
+enum { FILES_SHOWN = 10, LISTED_FROM_PER_MILLE = 5, WHY_COLUMNS = 28 };
 
 bool iot_text_wants_colour(FILE *out)
 {
@@ -77,10 +78,13 @@ static void put_composition(const struct page *page)
         const char *name;
         int64_t ns;
     } parts[] = {
-        {"computing", p->compute_ns},      {"I/O", p->io_ns},
-        {"GPU", p->gpu_ns},                {"sleeping", p->sleep_ns},
-        {"waking up", p->wake_ns},         {"waiting for others", p->external_ns},
-        {"unexplained", p->unexplained_ns},
+        {"is computing", p->compute_ns},
+        {"is I/O", p->io_ns},
+        {"is GPU work", p->gpu_ns},
+        {"is sleep", p->sleep_ns},
+        {"is waking up", p->wake_ns},
+        {"is waiting for others", p->external_ns},
+        {"is unexplained waiting", p->unexplained_ns},
     };
     struct iot_words half = iot_people_time(iot_curve_at(model, 0.5));
     struct iot_words none = iot_people_time(model->wall_ns - p->io_ns);
@@ -90,9 +94,8 @@ static void put_composition(const struct page *page)
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (!parts[i].ns)
             continue;
-        n += (size_t)snprintf(text + n, sizeof text - n, "%s%s %s (%s)",
-                              n ? ", " : "It is made of ", parts[i].name,
-                              iot_people_time(parts[i].ns).text,
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%s %s (%s)", n ? ", " : "Of its time, ",
+                              iot_people_time(parts[i].ns).text, parts[i].name,
                               iot_people_share(parts[i].ns, model->wall_ns).text);
     }
     if (n)
@@ -108,10 +111,13 @@ static void put_composition(const struct page *page)
 
 static void put_row(FILE *out, const char *name, const struct iot_figures *f)
 {
-    char rate[24] = "";
+    char rate[24] = "-";
     int64_t calls = f->data_ops + f->metadata_ops + f->sync_ops;
-    if (f->service_ns && f->bytes)
-        snprintf(rate, sizeof rate, "%.3g", (double)f->bytes / (double)f->service_ns);
+    double gbps = f->service_ns ? (double)f->bytes / (double)f->service_ns : 0;
+    if (gbps >= 0.001)
+        snprintf(rate, sizeof rate, "%.*f", gbps < 1 ? 3 : gbps < 100 ? 2 : 0, gbps);
+    else if (gbps > 0)
+        strcpy(rate, "<0.001");
     fprintf(out, "%-8s %9s %9s %9s %9s %9s %11s %8s\n", name, iot_people_bytes(f->bytes).text,
             iot_people_count(calls).text, iot_people_time(f->service_ns).text,
             iot_people_time(f->exposed_ns).text,
@@ -146,7 +152,8 @@ static size_t files_shown(const struct page *page)
     size_t n = 0;
     if (page->style->all_files)
         return r->n_files;
-    while (n < r->n_files && n < FILES_SHOWN && r->files[n].figures.exposed_ns)
+    while (n < r->n_files && n < FILES_SHOWN &&
+           r->files[n].figures.exposed_ns > r->total.exposed_ns / 1000 * LISTED_FROM_PER_MILLE)
         n++;
     return n;
 }
@@ -182,9 +189,13 @@ static void put_files(const struct page *page)
     put_heading(page, "  exposed object   file, and why it is that object");
     for (size_t i = 0; i < n; i++)
         put_file(page, &r->files[i], why);
-    if (n < r->n_files && !page->style->all_files)
-        fprintf(page->out, "%9s %zu more files; --top N or --format json lists them\n", "",
-                r->n_files - n);
+    if (n < r->n_files) {
+        int64_t left = r->total.exposed_ns;
+        for (size_t i = 0; i < n; i++)
+            left -= r->files[i].figures.exposed_ns;
+        fprintf(page->out, "%9s in %zu more files; --top N lists N of them\n",
+                iot_people_time(left).text, r->n_files - n);
+    }
 }
 
 /* --- what the figures do not say --- */
@@ -209,15 +220,17 @@ static void put_limits(const struct page *page)
 
     fputc('\n', page->out);
     put_heading(page, "Not proved");
-    put_point(page, "Whether files came from the page cache is not known: another run may find them "
-                    "cold, or warm");
+    put_point(page,
+              "Whether files came from the page cache is not known: another run may find them "
+              "cold, or warm");
     put_point(page, "Replays keep the order and the contention of this run: what is recoverable is "
                     "an estimate, and does not add up over objects");
     if (r->run.runqueue_ns > (uint64_t)model->wall_ns / 100) {
-        snprintf(text, sizeof text,
-                 "Processes were ready and waited %s for a CPU: on a machine of its own the run may "
-                 "look different",
-                 iot_people_time((int64_t)r->run.runqueue_ns).text);
+        snprintf(
+            text, sizeof text,
+            "Processes were ready and waited %s for a CPU: on a machine of its own the run may "
+            "look different",
+            iot_people_time((int64_t)r->run.runqueue_ns).text);
         put_point(page, text);
     }
     if (model->exposed_error_ns) {

@@ -30,8 +30,9 @@ static struct born *births(const struct iot_trace *t)
 {
     struct born *born = calloc(t->n_processes + 1, sizeof *born);
     for (size_t i = 0; i < t->n_processes && born; i++)
-        born[i] = (struct born){
-            .pid = t->processes[i].pid, .start_ns = t->processes[i].start_ns, .end = t->processes[i].end};
+        born[i] = (struct born){.pid = t->processes[i].pid,
+                                .start_ns = t->processes[i].start_ns,
+                                .end = t->processes[i].end};
     for (size_t k = 0; k < t->n_lanes && born; k++) {
         const struct iot_lane *lane = &t->lanes[k];
         for (size_t i = lane->first_event; i < lane->first_event + lane->n_events; i++)
@@ -77,7 +78,8 @@ static int add_execed(struct iot_report *r, size_t *room, const struct born *b)
     char *why = iot_arena_take(r->arena, n);
     if (!why)
         return -1;
-    snprintf(why, n, "executed %s, which left no trace (static, set-user-id, or no LD_PRELOAD)", name);
+    snprintf(why, n, "executed %s, which left no trace (static, set-user-id, or no LD_PRELOAD)",
+             name);
     return add_untraced(r, room, b->pid, why);
 }
 
@@ -201,7 +203,8 @@ static int say_all(struct iot_report *r, const struct met *met)
         failed |= say(r, "%llu events are of operations that this version does not know",
                       (unsigned long long)t->unknown_events);
     if (r->run.n_untraced)
-        failed |= say(r, "%zu processes of the run left no trace", r->run.n_untraced);
+        failed |= say(r, "%zu process%s of the run left no trace", r->run.n_untraced,
+                      r->run.n_untraced == 1 ? "" : "es");
     if (r->model->unmatched_waits)
         failed |= say(r, "Of %llu waits it is not known who ended them",
                       (unsigned long long)r->model->unmatched_waits);
@@ -211,8 +214,9 @@ static int say_all(struct iot_report *r, const struct met *met)
     if (met->sockets)
         failed |= say(r, "Who waited for whom through sockets is not followed");
     if (met->mapped)
-        failed |= say(r, "Page faults on mapped files (%llu mappings of data): their time counts as "
-                         "computing, their bytes not at all",
+        failed |= say(r,
+                      "Page faults on mapped files (%llu mappings of data): their time counts as "
+                      "computing, their bytes not at all",
                       (unsigned long long)met->mapped);
     failed |= say(r, "Calls made without libc: io_uring rings, static programs");
     failed |= say(r, "GPU work");

@@ -79,15 +79,14 @@ const struct iot_rule *iot_rules_find(const struct iot_rules *rules, const char 
 
 static struct iot_rule sure[] = {
 #define IOT_SURE_RULE(which, of, pattern)                                                          \
-    {.glob = pattern, .object = IOT_##which, .directions = of, .why = "built-in rule " pattern},
+    {.glob = pattern, .object = IOT_##which, .directions = of, .why = "rule " pattern},
 #include "analyzer/rules.def"
 #undef IOT_SURE_RULE
 };
 
 static struct iot_rule likely[] = {
 #define IOT_LIKELY_RULE(which, of, pattern)                                                        \
-    {.glob = pattern, .object = IOT_##which, .directions = of,                                     \
-     .why = "likely by its name, " pattern},
+    {.glob = pattern, .object = IOT_##which, .directions = of, .why = "likely, as " pattern},
 #include "analyzer/rules.def"
 #undef IOT_LIKELY_RULE
 };
@@ -173,8 +172,8 @@ static int add(struct iot_rules *rules, const struct line *line, struct iot_rule
 {
     char why[ERROR_BYTES];
     const char *slash = strrchr(line->path, '/');
-    int n = snprintf(why, sizeof why, "rule %s in line %u of %s", rule->glob, line->number,
-                     slash ? slash + 1 : line->path);
+    int n = snprintf(why, sizeof why, "rule %s, %s:%u", rule->glob, slash ? slash + 1 : line->path,
+                     line->number);
     size_t n_why = n < 0 ? 0 : (size_t)n < sizeof why ? (size_t)n : sizeof why - 1;
     struct iot_rule *more = realloc(rules->rules, (rules->n + 1) * sizeof *more);
     if (more)

@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /* Takes `wanted` for a new run, or, if it holds one already, the first numbered sibling that does
- * not: the recorder's rule (FORMAT.md). Folders are made if need be. Writes the absolute path. Returns 0, or -1 with one
- * line in `error`. */
+ * not: the recorder's rule (FORMAT.md). Folders are made if need be. Writes the absolute path.
+ * Returns 0, or -1 with one line in `error`. */
 int iot_run_folder_take(char folder[4096], const char *wanted, char error[512]);
 
 /* Cuts the trace files of processes that are gone and could not do so themselves, such as

@@ -7,10 +7,10 @@
 
 /* A file that has no siblings is a group of one. */
 struct iot_group {
-    uint32_t file;                       /* one of them */
-    uint32_t n_read, n_written, n_back;  /* files: read, written, written and read back */
-    uint32_t reads;                      /* calls that moved bytes */
-    uint32_t mapped;                     /* files mapped and not read */
+    uint32_t file;                      /* one of them */
+    uint32_t n_read, n_written, n_back; /* files: read, written, written and read back */
+    uint32_t reads;                     /* calls that moved bytes */
+    uint32_t mapped;                    /* files mapped and not read */
     int64_t read_bytes, written_bytes;
     int64_t back_bytes;                  /* written to those that were read back */
     int64_t size;                        /* of those that were read or mapped */
@@ -18,7 +18,7 @@ struct iot_group {
 };
 
 struct iot_groups {
-    uint32_t *of_file; /* group by file index; 0: none (pipes, sockets, folders, …) */
+    uint32_t *of_file;        /* group by file index; 0: none (pipes, sockets, folders, …) */
     struct iot_group *groups; /* [0] is unused */
     size_t n, room;
 };

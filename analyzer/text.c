@@ -92,7 +92,7 @@ size_t iot_write_shortened(FILE *out, const char *text, size_t n, size_t columns
     size_t room = columns - (sizeof gap - 1);
     for (size_t length; head < n; head += length, taken += one) {
         length = piece(text + head, n - head, &one, &escaped);
-        if (taken + one > room / 3)
+        if (taken + one > room / 4)
             break;
     }
     size_t left = whole;

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "analyzer/mapped.h"
+
 static uint32_t family_of(struct iot_use *files, uint32_t file)
 {
     while (files[file].family != file) {
@@ -101,8 +103,18 @@ static void note_metadata(struct iot_uses *uses, const struct iot_events *e, siz
     }
 }
 
-static void note_events(struct iot_uses *uses, const struct iot_events *e)
+/* What is synced through a mapping was written through it. */
+static void note_sync(struct iot_use *use, unsigned op)
 {
+    use->flags |= IOT_USE_SYNCED;
+    if (op == IOT_OP_MSYNC)
+        use->flags |= IOT_USE_TO_WRITE;
+}
+
+static void note_events(struct iot_uses *uses, const struct iot_trace *trace,
+                        const struct iot_mapped *mapped)
+{
+    const struct iot_events *e = &trace->events;
     for (size_t i = 0; i < e->n; i++) {
         switch (iot_op_info(e->op[i])->class_) {
         case IOT_DATA:
@@ -112,7 +124,7 @@ static void note_events(struct iot_uses *uses, const struct iot_events *e)
             note_metadata(uses, e, i);
             break;
         case IOT_SYNC:
-            uses->files[e->file[i]].flags |= IOT_USE_SYNCED;
+            note_sync(&uses->files[iot_mapped_file(mapped, trace, i)], e->op[i]);
             break;
         case IOT_LIFE:
             if (e->op[i] == IOT_OP_EXEC && e->result[i] != -1)
@@ -162,10 +174,14 @@ int iot_uses_gather(struct iot_uses *uses, const struct iot_trace *trace)
         uses->files[f].first_write_ns = INT64_MAX;
         uses->files[f].family = f;
     }
-    note_events(uses, &trace->events);
+    struct iot_mapped mapped;
+    int failed = iot_mapped_find(&mapped, trace);
+    if (!failed)
+        note_events(uses, trace, &mapped);
+    iot_mapped_free(&mapped);
     note_read_back(uses, trace);
     note_accepted(uses, trace);
-    return 0;
+    return failed ? -1 : 0;
 }
 
 void iot_uses_free(struct iot_uses *uses)

@@ -6,7 +6,7 @@
 
 enum iot_use_flag {
     IOT_USE_SYNCED = 1,
-    IOT_USE_TO_WRITE = 2, /* opened for writing only, or to be made or cut */
+    IOT_USE_TO_WRITE = 2, /* opened for writing only or to be cut; written through a mapping */
     IOT_USE_MAPPED = 4,
     IOT_USE_MADE = 8,      /* a pipe or a pair of sockets that the run made */
     IOT_USE_LOCAL = 16,    /* a socket of this machine (AF_UNIX) */

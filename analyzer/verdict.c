@@ -54,6 +54,7 @@ void iot_verdict(const struct iot_report *r, char text[256])
     const struct iot_figures *f = &r->objects[most].figures;
     int waited = f->waited_ns > f->exposed_ns - f->waited_ns;
     snprintf(text, 256, "I/O adds %s to this run of %s (%s), %s %s.", adds.text, of.text,
-             share.text, f->exposed_ns > io - f->exposed_ns ? "most of it" : "the largest part of it",
+             share.text,
+             f->exposed_ns > io - f->exposed_ns ? "most of it" : "the largest part of it",
              causes[most][waited]);
 }
