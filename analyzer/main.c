@@ -7,6 +7,8 @@
 static const struct iot_command commands[] = {
     {"dump", iot_cmd_dump, "every event of a run"},
     {"ledger", iot_cmd_ledger, "the service-time ledger of hand-written I/O events"},
+    {"report", iot_cmd_report, "which I/O makes a run longer, and by how much"},
+    {"run", iot_cmd_run, "a command, traced, and a short report after it"},
 };
 
 #define N_COMMANDS (sizeof commands / sizeof commands[0])

@@ -174,16 +174,6 @@ void iot_names_free(struct iot_names *names)
     iot_table_free(&names->by_desc);
 }
 
-uint32_t iot_names_path(struct iot_names *names, struct iot_files *files, uint32_t number)
-{
-    struct iot_string *s = number ? find_string(names, number) : NULL;
-    if (!s)
-        return 0;
-    if (s->file == IOT_NO_INDEX)
-        s->file = iot_files_intern(files, s->text);
-    return s->file;
-}
-
 const struct iot_desc *iot_names_desc(struct iot_names *names, uint32_t number)
 {
     if (!number)
@@ -198,6 +188,64 @@ const struct iot_desc *iot_names_desc(struct iot_names *names, uint32_t number)
         names->last_desc = i;
     }
     return &names->descs[names->last_desc];
+}
+
+/* Paths relative to a descriptor may be many deep; a chain of definitions that leads back to itself is
+ * damage, and so is one that makes a name longer than any recorder has room for. */
+enum { CHAIN_MAX = 64, NAME_BYTES_MAX = 16 * 1024 };
+
+static const char *text_of(struct iot_names *names, struct iot_arena *arena, struct iot_string *s,
+                           int depth);
+
+/* The descriptor whose open file this one shares: itself, unless it is a duplicate. */
+static const struct iot_desc *original(struct iot_names *names, const struct iot_desc *d)
+{
+    for (int depth = 0; d && d->addr & IOT_DESC_DUP; depth++)
+        d = depth < CHAIN_MAX && d->offset > 0 && d->offset <= UINT32_MAX
+                ? iot_names_desc(names, (uint32_t)d->offset)
+                : NULL;
+    return d;
+}
+
+static const char *name_of_desc(struct iot_names *names, struct iot_arena *arena, uint32_t number,
+                                int depth)
+{
+    const struct iot_desc *d = original(names, iot_names_desc(names, number));
+    struct iot_string *s = d ? find_string(names, d->name) : NULL;
+    return s ? text_of(names, arena, s, depth) : NULL;
+}
+
+/* A string as a path: one that starts with byte 1 is relative to the descriptor whose number
+ * follows. Where that is not known, what is left is the part behind it. */
+static const char *text_of(struct iot_names *names, struct iot_arena *arena, struct iot_string *s,
+                           int depth)
+{
+    if (s->text[0] != '\1')
+        return s->text;
+    char *rest;
+    unsigned long number = strtoul(s->text + 1, &rest, 10);
+    const char *base = depth < CHAIN_MAX && number <= UINT32_MAX
+                           ? name_of_desc(names, arena, (uint32_t)number, depth + 1)
+                           : NULL;
+    size_t n = base ? strlen(base) : 0, m = strlen(rest);
+    char *whole = base && n + m < NAME_BYTES_MAX ? iot_arena_take(arena, n + m + 1) : NULL;
+    if (whole) {
+        memcpy(whole, base, n);
+        memcpy(whole + n, rest, m + 1);
+        iot_path_normalise(whole);
+    }
+    s->text = whole ? whole : rest + (*rest == '/');
+    return s->text;
+}
+
+uint32_t iot_names_path(struct iot_names *names, struct iot_files *files, uint32_t number)
+{
+    struct iot_string *s = number ? find_string(names, number) : NULL;
+    if (!s)
+        return 0;
+    if (s->file == IOT_NO_INDEX)
+        s->file = iot_files_intern(files, text_of(names, files->arena, s, 0));
+    return s->file;
 }
 
 /* Without what the kernel appends to the name of a file that has none any more. */
@@ -320,17 +368,29 @@ static int bind_desc(struct iot_desc *d, const char *name, struct iot_files *fil
     return !adopted && on_disk ? remember_inode(files, file, &look) : 0;
 }
 
+static void bind_duplicates(struct iot_names *image)
+{
+    for (size_t k = 0; k < image->n_descs; k++) {
+        struct iot_desc *d = &image->descs[k];
+        const struct iot_desc *of = d->addr & IOT_DESC_DUP ? original(image, d) : NULL;
+        if (of)
+            d->file = of->file;
+    }
+}
+
 int iot_names_bind(struct iot_names *images, size_t n_images, struct iot_files *files)
 {
     for (unsigned adopted = 0; adopted < 2; adopted++)
         for (size_t i = 0; i < n_images; i++)
             for (size_t k = 0; k < images[i].n_descs; k++) {
                 struct iot_desc *d = &images[i].descs[k];
-                const struct iot_string *s = find_string(&images[i], d->name);
+                struct iot_string *s = find_string(&images[i], d->name);
                 if (!s || adopted != (d->addr & IOT_DESC_ADOPTED ? 1 : 0))
-                    continue; /* no string: lost with a damaged block */
-                if (bind_desc(d, s->text, files))
+                    continue; /* no string: a duplicate, or lost with a damaged block */
+                if (bind_desc(d, text_of(&images[i], files->arena, s, 0), files))
                     return -1;
             }
+    for (size_t i = 0; i < n_images; i++)
+        bind_duplicates(&images[i]);
     return 0;
 }

@@ -32,10 +32,10 @@ const char *iot_block_fault(const uint8_t *block, size_t room)
         return "a block's checksum does not match";
     if (h.codec != IOT_CODEC_STORED && h.codec != IOT_CODEC_ZSTD)
         return "a block with an unknown codec";
-    /* Each row took a row of the half, and at least a byte in each of three columns. */
+    /* Each row took a row of the half, and is at least a byte in the payload. */
     if (h.raw_bytes > IOT_RAW_MAX || h.n_events > IOT_HALF_ROWS ||
         h.n_definitions > IOT_HALF_ROWS - h.n_events ||
-        3 * (h.n_events + h.n_definitions) > h.raw_bytes ||
+        h.n_events + h.n_definitions > h.raw_bytes ||
         (h.codec == IOT_CODEC_STORED && h.raw_bytes != h.stored_bytes))
         return "a block with impossible sizes";
     return NULL;

@@ -39,16 +39,67 @@ bool iot_utf8_is_control(const char *text, size_t length)
     return length == 2 && bytes[0] == 0xc2 && bytes[1] < 0xa0;
 }
 
+/* The next piece that is shown as one: a character, or a byte or control character as \xNN. */
+static size_t piece(const char *text, size_t n, size_t *columns, bool *escaped)
+{
+    size_t length = iot_utf8_length(text, n);
+    *escaped = !length || iot_utf8_is_control(text, length);
+    if (*escaped) {
+        length += !length;
+        *columns = 4 * length;
+        return length;
+    }
+    /* From U+1100 on there are scripts of two columns a character. */
+    *columns = length > 3 || (length == 3 && (unsigned char)text[0] >= 0xe1 &&
+                              ((unsigned char)text[0] > 0xe1 || (unsigned char)text[1] >= 0x84))
+                   ? 2
+                   : 1;
+    return length;
+}
+
 void iot_write_printable(FILE *out, const char *text, size_t n)
 {
-    for (size_t i = 0; i < n;) {
-        size_t length = iot_utf8_length(text + i, n - i);
-        if (length && !iot_utf8_is_control(text + i, length)) {
+    size_t columns, length;
+    bool escaped;
+    for (size_t i = 0; i < n; i += length) {
+        length = piece(text + i, n - i, &columns, &escaped);
+        if (!escaped)
             fwrite(text + i, 1, length, out);
-            i += length;
-            continue;
-        }
-        for (size_t end = i + (length ? length : 1); i < end; i++)
-            fprintf(out, "\\x%02x", (unsigned char)text[i]);
+        for (size_t k = 0; k < length && escaped; k++)
+            fprintf(out, "\\x%02x", (unsigned char)text[i + k]);
     }
+}
+
+size_t iot_printable_columns(const char *text, size_t n)
+{
+    size_t sum = 0, columns;
+    bool escaped;
+    for (size_t i = 0; i < n; sum += columns)
+        i += piece(text + i, n - i, &columns, &escaped);
+    return sum;
+}
+
+size_t iot_write_shortened(FILE *out, const char *text, size_t n, size_t columns)
+{
+    static const char gap[] = "...";
+    size_t whole = iot_printable_columns(text, n), head = 0, tail = 0, taken = 0, one;
+    bool escaped;
+
+    if (whole <= columns) {
+        iot_write_printable(out, text, n);
+        return whole;
+    }
+    size_t room = columns - (sizeof gap - 1);
+    for (size_t length; head < n; head += length, taken += one) {
+        length = piece(text + head, n - head, &one, &escaped);
+        if (taken + one > room / 3)
+            break;
+    }
+    size_t left = whole;
+    for (; tail < n && left > room - taken; left -= one)
+        tail += piece(text + tail, n - tail, &one, &escaped);
+    iot_write_printable(out, text, head);
+    fputs(gap, out);
+    iot_write_printable(out, text + tail, n - tail);
+    return taken + (sizeof gap - 1) + left;
 }

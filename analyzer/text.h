@@ -19,4 +19,11 @@ bool iot_utf8_is_control(const char *text, size_t length);
  * line, whatever they are. Write errors stay in ferror(out). */
 void iot_write_printable(FILE *out, const char *text, size_t n);
 
+/* How many columns of a terminal iot_write_printable takes: two for what may be wide. */
+size_t iot_printable_columns(const char *text, size_t n);
+
+/* The same as iot_write_printable in at most so many columns (8 or more): of what is too long, the middle gives
+ * way to "...", since both ends of a path tell most. Returns the columns it took. */
+size_t iot_write_shortened(FILE *out, const char *text, size_t n, size_t columns);
+
 #endif

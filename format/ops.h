@@ -11,7 +11,7 @@ enum iot_op {
     IOT_OP_LIMIT = 256, /* operations are below; above, the definitions of row.h */
 };
 
-enum iot_class { IOT_DATA = 1, IOT_META, IOT_SYNC, IOT_WAIT, IOT_LIFE, IOT_MARK };
+enum iot_class { IOT_DATA = 1, IOT_META, IOT_SYNC, IOT_WAIT, IOT_LIFE, IOT_MARK, IOT_WAKE };
 enum iot_moves { IOT_NONE, IOT_IN, IOT_OUT, IOT_BOTH };
 enum iot_subject { IOT_SUBJECT_NONE, IOT_SUBJECT_DESC, IOT_SUBJECT_PATH };
 

@@ -17,6 +17,15 @@ static inline int64_t iot_unzigzag(uint64_t v)
 
 static inline uint8_t *iot_put_varint(uint8_t *p, uint64_t v)
 {
+    if (__builtin_expect(v < 0x4000, 1)) { /* nearly all: no loop */
+        if (v < 0x80) {
+            *p = (uint8_t)v;
+            return p + 1;
+        }
+        p[0] = (uint8_t)(v | 0x80);
+        p[1] = (uint8_t)(v >> 7);
+        return p + 2;
+    }
     while (v >= 0x80) {
         *p++ = (uint8_t)(v | 0x80);
         v >>= 7;

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "preload/sys.h"
+#include "preload/text.h"
 
 enum { PATH_BYTES = 4096 };
 
@@ -34,17 +35,9 @@ void iot_descriptors_start(void)
 /* "<before><number><after>"; returns its length. */
 static size_t numbered(char *to, const char *before, uint64_t number, const char *after)
 {
-    char digits[24];
-    size_t n = strlen(before), d = 0;
-    memcpy(to, before, n);
-    do
-        digits[d++] = (char)('0' + number % 10);
-    while (number /= 10);
-    while (d)
-        to[n++] = digits[--d];
-    size_t end = strlen(after);
-    memcpy(to + n, after, end + 1);
-    return n + end;
+    char *p = iot_text_put(iot_text_number(iot_text_put(to, before), number), after);
+    *p = '\0';
+    return (size_t)(p - to);
 }
 
 static uint32_t define(struct iot_thread *t, int fd, const struct stat *st, uint32_t name,

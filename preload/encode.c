@@ -12,8 +12,8 @@
 
 enum {
     PAYLOAD_MAX = IOT_HALF_ROWS * IOT_ENCODED_ROW_MAX + IOT_ENCODED_FIXED_MAX,
-    LEVEL = 1,
 };
+
 _Static_assert(PAYLOAD_MAX + sizeof(struct iot_block_header) + sizeof(struct iot_segment_header) <
                    IOT_SEGMENT_BYTES,
                "any half fits into a segment as it is");
@@ -27,9 +27,23 @@ struct workspace {
 static uint8_t *workspaces;
 static size_t workspace_bytes, compressor_bytes;
 
+/* Those of level 1, but for smaller tables: they are cleared for every block, and a block is some
+ * 10 KB. */
+static const struct {
+    ZSTD_cParameter parameter;
+    int value;
+} settings[] = {
+    {ZSTD_c_strategy, ZSTD_fast}, {ZSTD_c_windowLog, 17}, {ZSTD_c_hashLog, 12},
+    {ZSTD_c_chainLog, 6},         {ZSTD_c_searchLog, 1},  {ZSTD_c_minMatch, 5},
+    {ZSTD_c_targetLength, 1},
+};
+static const ZSTD_compressionParameters sizes = {
+    .windowLog = 17, .chainLog = 6, .hashLog = 12, .searchLog = 1, .minMatch = 5,
+    .targetLength = 1, .strategy = ZSTD_fast};
+
 int iot_encode_start(void)
 {
-    compressor_bytes = ZSTD_estimateCCtxSize_usingCParams(ZSTD_getCParams(LEVEL, PAYLOAD_MAX, 0));
+    compressor_bytes = ZSTD_estimateCCtxSize_usingCParams(sizes);
     workspace_bytes = (sizeof(struct workspace) + compressor_bytes + 4095) / 4096 * 4096;
     long at = iot_sys(SYS_mmap, 0, IOT_WORKSPACES * workspace_bytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -52,8 +66,11 @@ static int workspace_take(void)
 static size_t pack(struct workspace *w, size_t bytes)
 {
     ZSTD_CCtx *c = ZSTD_initStaticCCtx(w + 1, compressor_bytes);
-    if (!c || ZSTD_isError(ZSTD_CCtx_setParameter(c, ZSTD_c_compressionLevel, LEVEL)))
+    if (!c)
         return 0;
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        if (ZSTD_isError(ZSTD_CCtx_setParameter(c, settings[i].parameter, settings[i].value)))
+            return 0;
     size_t n = ZSTD_compress2(c, w->packed, sizeof w->packed, w->columns, bytes);
     return ZSTD_isError(n) || n >= bytes ? 0 : n;
 }

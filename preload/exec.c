@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include "preload/environment.h"
 #include "preload/process.h"
 #include "preload/real.h"
+#include "preload/sys.h"
 #include "preload/wrap.h"
 
 struct attempt {
@@ -50,11 +52,26 @@ static int exec_failed(struct attempt a)
     return -1;
 }
 
-/* A name that is looked for along PATH is no path below the working directory. */
+/* A name without a slash is looked for along PATH, as the call itself will. */
 static uint32_t program_name(struct iot_thread *t, int dir, const char *name)
 {
-    return strchr(name, '/') ? iot_path(t, dir, name)
-                             : iot_string(t, "", 0, name, strnlen(name, PATH_MAX));
+    const char *path = getenv("PATH");
+    if (strchr(name, '/') || !*name)
+        return iot_path(t, dir, name);
+    char tried[PATH_MAX];
+    size_t n = strlen(name);
+    for (const char *p = path ? path : "/bin:/usr/bin"; *p;) {
+        size_t folder = strcspn(p, ":");
+        if (folder && folder + 1 + n < sizeof tried) {
+            memcpy(tried, p, folder);
+            tried[folder] = '/';
+            memcpy(tried + folder + 1, name, n + 1);
+            if (iot_sys(SYS_faccessat, AT_FDCWD, tried, X_OK) == 0)
+                return iot_path(t, dir, tried);
+        }
+        p += folder + (p[folder] == ':');
+    }
+    return iot_path(t, dir, name);
 }
 
 static uint32_t descriptor_path(struct iot_thread *t, int fd, const char *path)

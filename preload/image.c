@@ -20,6 +20,7 @@
 #include "preload/stream.h"
 #include "preload/strings.h"
 #include "preload/sys.h"
+#include "preload/text.h"
 
 struct iot_image iot_image;
 
@@ -180,19 +181,6 @@ static const char *exe_name(void)
     return slash ? slash + 1 : path;
 }
 
-static size_t append_number(char *to, size_t at, uint64_t v)
-{
-    char digits[24];
-    int n = 0;
-    do
-        digits[n++] = (char)('0' + v % 10);
-    while (v /= 10);
-    while (n)
-        to[at++] = digits[--n];
-    to[at] = '\0';
-    return at;
-}
-
 static int make_folders(char *path)
 {
     for (char *p = path + 1; *p; p++) {
@@ -235,7 +223,9 @@ static int take_folder(const char *wanted)
         memcpy(folder + n + 8, exe, bytes);
         n += 8 + bytes;
         folder[n++] = '-';
-        n = append_number(folder, n, (uint64_t)iot_sys(SYS_getpid));
+        char *end = iot_text_number(folder + n, (uint64_t)iot_sys(SYS_getpid));
+        *end = '\0';
+        n = (size_t)(end - folder);
     }
     while (n > 1 && folder[n - 1] == '/')
         folder[--n] = '\0';
@@ -243,7 +233,7 @@ static int take_folder(const char *wanted)
     for (uint64_t sibling = 0; sibling < 10000; sibling++) {
         if (sibling) {
             folder[n] = '.';
-            append_number(folder, n + 1, sibling);
+            *iot_text_number(folder + n + 1, sibling) = '\0';
         }
         if (make_folders(folder))
             return -1;

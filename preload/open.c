@@ -5,6 +5,7 @@
 
 #include "preload/descriptors.h"
 #include "preload/real.h"
+#include "preload/shared.h"
 #include "preload/wrap.h"
 
 /* --- open --- */
@@ -184,14 +185,23 @@ FCNTL(fcntl64)
 #define MMAP(sym, offset_type)                                                                     \
     void *sym(void *at, size_t n, int protection, int flags, int fd, offset_type offset)           \
     {                                                                                              \
-        struct iot_thread *t = fd >= 0 && !(flags & MAP_ANONYMOUS) ? iot_enter() : NULL;           \
+        int of_file = fd >= 0 && !(flags & MAP_ANONYMOUS), shared = flags & MAP_SHARED;            \
+        struct iot_thread *t = of_file || shared ? iot_enter() : NULL;                             \
         if (!t)                                                                                    \
             return iot_real.sym(at, n, protection, flags, fd, offset);                             \
+        if (!of_file) {                                                                            \
+            void *memory = iot_real.sym(at, n, protection, flags, fd, offset);                     \
+            if (memory != MAP_FAILED)                                                              \
+                iot_shared_anonymous(memory, n);                                                   \
+            return memory;                                                                         \
+        }                                                                                          \
         uint32_t obj = iot_descriptor(t, fd);                                                      \
         struct iot_timed call = {.t0 = iot_now()};                                                 \
         void *result = iot_real.sym(at, n, protection, flags, fd, offset);                         \
         call.t1 = iot_now();                                                                       \
         call.err = result == MAP_FAILED ? errno : 0;                                               \
+        if (shared && protection & PROT_WRITE && result != MAP_FAILED)                             \
+            iot_shared_file(result, n, fd, offset);                                                \
         iot_timed_event(t, call,                                                                   \
                         &(struct iot_row){.result = (int64_t)(intptr_t)result,                     \
                                           .offset = offset,                                        \

@@ -9,6 +9,7 @@
 #include "format/checksum.h"
 #include "preload/image.h"
 #include "preload/sys.h"
+#include "preload/text.h"
 
 struct iot_process *iot_process;
 
@@ -61,34 +62,15 @@ void *iot_segment_take(uint32_t kind, uint32_t slot, size_t bytes)
     return at;
 }
 
-static char *put_text(char *p, const char *s)
-{
-    size_t n = strlen(s);
-    memcpy(p, s, n);
-    return p + n;
-}
-
-static char *put_number(char *p, uint64_t v, unsigned base)
-{
-    char digits[24];
-    int n = 0;
-    do
-        digits[n++] = "0123456789abcdef"[v % base];
-    while (v /= base);
-    while (n)
-        *p++ = digits[--n];
-    return p;
-}
-
 /* <folder>/<pid>-<start>.iot: no two images of a run have both the same. */
 static void name_file(uint32_t pid, uint64_t start_ns)
 {
-    char *p = put_text(file_path, iot_image.folder);
+    char *p = iot_text_put(file_path, iot_image.folder);
     *p++ = '/';
-    p = put_number(p, pid, 10);
+    p = iot_text_number(p, pid);
     *p++ = '-';
-    p = put_number(p, start_ns, 16);
-    *put_text(p, IOT_FILE_SUFFIX) = '\0';
+    p = iot_text_base(p, start_ns, 16);
+    *iot_text_put(p, IOT_FILE_SUFFIX) = '\0';
 }
 
 /* Maps the whole of a sparse file, so that no descriptor is needed ever after. Smaller where limits on
@@ -114,6 +96,7 @@ static struct iot_file_header *make_file(void)
         iot_sys(SYS_unlinkat, AT_FDCWD, file_path, 0);
         return NULL;
     }
+    iot_sys(SYS_madvise, at, file_bytes, MADV_RANDOM); /* there is nothing to read ahead */
     iot_sys(SYS_madvise, at, file_bytes, MADV_DONTFORK);
     iot_sys(SYS_madvise, at, file_bytes, MADV_DONTDUMP);
     return (struct iot_file_header *)at;

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
@@ -41,6 +42,8 @@
 #define WRITES(ret, sym, op, params, ...) HAND(ret, sym, op, params)
 #define PRINTS(sym, op, params, ...) HAND(int, sym, op, params)
 
+#define REAL(ret, sym, op, params) HAND(ret, sym, op, params)
+
 struct iot_real {
 #define HAND(ret, sym, op, params) ret(*sym) params;
 #include "preload/wrappers.def"
@@ -55,6 +58,9 @@ struct iot_real {
 /* The header leaves it out where it should not be used any more. */
 char *gets(char *to);
 
+#undef REAL
+#define REAL(ret, sym, op, params)
+
 /* The wrappers, which are all that the library exports. */
 #pragma GCC visibility push(default)
 #define HAND(ret, sym, op, params) ret sym params;
@@ -63,6 +69,7 @@ char *gets(char *to);
 #undef HAND
 #pragma GCC visibility pop
 
+#undef REAL
 #undef IO
 #undef IO2
 #undef FD

@@ -82,5 +82,6 @@
 
 #define HAND(ret, sym, operation, params)
 #define HANDV(ret, sym, operation, params, version)
+#define REAL(ret, sym, operation, params)
 
 #include "preload/wrappers.def"

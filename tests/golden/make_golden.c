@@ -104,13 +104,19 @@ static void last_rows(struct iot_written *file, struct iot_half_rows *r)
     EVENT(.op = IOT_OP_POLL, .t0 = at(141000), .t1 = at(141500), .obj = 2, .result = 1,
           .offset = -1);
     iot_rows_string(r, 7, "/data/model.bin.tmp");
-    iot_rows_string(r, 8, "/data/model.bin");
+    iot_rows_string(r, 10, "/data");
+    iot_rows_desc(r, 8, 10, 9, S_IFDIR | 0755, 0, 2049, 1000, 4096);
+    iot_rows_string(r, 8,
+                    "\1"
+                    "8/./model.bin"); /* relative to descriptor 8 */
     EVENT(.op = IOT_OP_RENAME, .t0 = at(142000), .t1 = at(142500), .obj = 7, .obj2 = 8);
     iot_rows_string(r, 9, "socket:[888]");
     iot_rows_desc(r, 6, 9, 7, S_IFSOCK | 0777, IOT_DESC_PEER, 8, 888, 889);
-    iot_rows_desc(r, 7, 1, 8, S_IFREG | 0644, IOT_DESC_DUP, 2049, 1001, 1);
+    iot_rows_desc(r, 7, 0, 8, S_IFREG | 0644, IOT_DESC_DUP, 2049, 1001, 1);
     EVENT(.op = IOT_OP_SENDFILE, .t0 = at(143000), .t1 = at(143900), .obj = 7, .obj2 = 6,
           .result = 500, .bytes = 500);
+    iot_rows_string(r, 11, "step");
+    EVENT(.op = IOT_OP_MARK, .t0 = at(143950), .t1 = at(143950), .obj = 11, .result = 1);
     EVENT(.op = 250, .t0 = at(144000), .t1 = at(144100)); /* of a later version */
     EVENT(.op = IOT_OP_EXEC, .t0 = at(145000), .t1 = at(145000), .obj = 6);
     EVENT(.op = 0, .t0 = at(146000)); /* never completed */

@@ -195,3 +195,50 @@ Test(names, kind_size_and_standard_streams)
     cr_assert_str_eq(file_of(&f, 0, 12)->name, "/memfd:x");
     tear_down(&f);
 }
+
+Test(names, paths_relative_to_a_descriptor)
+{
+    struct fixture f;
+    set_up(&f);
+    desc(&f, 0, 1, "/data", S_IFDIR, 0, 1, 0, 3);
+    desc(&f, 0, 2,
+         "\1"
+         "1/sub/../set",
+         S_IFDIR, 0, 2, 0, 4);
+    desc(&f, 0, 3,
+         "\1"
+         "2/x",
+         S_IFREG, 0, 3, 0, 5);
+    string(&f, 0, 10,
+           "\1"
+           "2/./y");
+    string(&f, 0, 11,
+           "\1"
+           "99/lost");
+    desc(&f, 0, 20,
+         "\1"
+         "20/itself",
+         S_IFREG, 0, 4, 0, 6);
+    cr_assert_eq(iot_names_bind(f.images, 2, &f.files), 0);
+    cr_assert_str_eq(file_of(&f, 0, 2)->name, "/data/set");
+    cr_assert_str_eq(file_of(&f, 0, 3)->name, "/data/set/x");
+    cr_assert_str_eq(f.files.files[iot_names_path(&f.images[0], &f.files, 10)].name, "/data/set/y");
+    cr_assert_str_eq(f.files.files[iot_names_path(&f.images[0], &f.files, 11)].name, "lost");
+    tear_down(&f);
+}
+
+Test(names, a_long_chain_of_relative_names_is_bounded)
+{
+    struct fixture f;
+    set_up(&f);
+    desc(&f, 0, 1, "/0", S_IFDIR, 0, 1, 0, 3);
+    for (uint32_t i = 2; i <= 20000; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "\1%u/0123456789", i - 1);
+        desc(&f, 0, i, name, S_IFDIR, 0, i, 0, 3);
+    }
+    cr_assert_eq(iot_names_bind(f.images, 2, &f.files), 0);
+    for (uint32_t i = 1; i <= 20000; i++)
+        cr_assert_lt(strlen(file_of(&f, 0, i)->name), 16u * 1024);
+    tear_down(&f);
+}

@@ -1,0 +1,105 @@
+#include "analyzer/behaviour.h"
+
+/* Until marks say where steps are, time has to do. What is over within the first quarter of the run
+ * was loaded; what goes on for more than half of it was read along the way. */
+enum {
+    LARGE_BYTES = 1 << 20,
+    SIBLINGS_MIN = 3,
+    PIECES_MIN = 8,
+};
+
+static const struct iot_judgement nothing = {.object = -1};
+
+static struct iot_judgement say(enum iot_object object, const char *why)
+{
+    return (struct iot_judgement){.object = (int)object, .why = why};
+}
+
+static int loaded_early(const struct iot_group *g, int64_t wall_ns)
+{
+    return g->last_read_ns < wall_ns / 4;
+}
+
+static int is_state(const struct iot_group *g)
+{
+    return g->n_back && g->back_bytes >= g->written_bytes - g->back_bytes;
+}
+
+struct iot_judgement iot_judge_written(const struct iot_group *g, const struct iot_use *use)
+{
+    static const char *const written[2][2] = {{"written", "written and synced"},
+                                              {"written and renamed", "written, synced, renamed"}};
+    if (!use->written_bytes && !(use->flags & IOT_USE_TO_WRITE))
+        return nothing;
+    if (is_state(g))
+        return say(IOT_STATE, "written and read back by the run");
+    if (!use->written_bytes)
+        return say(IOT_OUTPUT, "opened to be written");
+    return say(IOT_OUTPUT, written[use->renamed_to != 0][use->flags & IOT_USE_SYNCED ? 1 : 0]);
+}
+
+struct iot_judgement iot_judge_read(const struct iot_group *g, const struct iot_use *use,
+                                    int64_t wall_ns)
+{
+    if (is_state(g) && use->read_back_bytes > use->read_bytes / 2)
+        return say(IOT_STATE, "written and read back by the run");
+    if (!use->read_bytes || g->n_read < SIBLINGS_MIN)
+        return nothing;
+    /* The shards of a model are siblings as well: large, and all read at the start. */
+    if (loaded_early(g, wall_ns) && g->read_bytes / g->n_read >= LARGE_BYTES)
+        return nothing;
+    struct iot_judgement siblings = say(IOT_INPUT, "one of %u files like it, read in turn");
+    siblings.counts = 1;
+    return siblings;
+}
+
+struct iot_judgement iot_guess_read(const struct iot_group *g, int64_t wall_ns)
+{
+    if (!g->n_read)
+        return g->mapped ? say(IOT_ARTIFACT, "mapped into memory")
+                         : say(IOT_INPUT, "read, and no rule knows it");
+    int64_t span = g->last_read_ns - g->first_read_ns;
+    if (span > wall_ns / 2 && g->reads >= PIECES_MIN)
+        return say(IOT_INPUT, "read in pieces all along the run");
+    if (g->size > 0 && g->read_bytes > g->size + g->size / 2 && !loaded_early(g, wall_ns))
+        return say(IOT_INPUT, "read more than once");
+    if (g->read_bytes / g->n_read >= LARGE_BYTES)
+        return say(IOT_ARTIFACT, "large and read once");
+    return say(IOT_INPUT, "read, and no rule knows it");
+}
+
+static struct iot_judgement judge_socket(const struct iot_uses *uses, const struct iot_use *use,
+                                         enum iot_direction direction)
+{
+    if (use->flags & IOT_USE_MADE)
+        return say(IOT_STATE, "a pair of sockets that the run made");
+    if (use->flags & IOT_USE_LOCAL && uses->accepts_local)
+        return say(IOT_STATE, "a local socket, and the run has both ends of some");
+    return direction == IOT_READING ? say(IOT_INPUT, "from a peer outside the run")
+                                    : say(IOT_OUTPUT, "to a peer outside the run");
+}
+
+struct iot_judgement iot_judge_channel(const struct iot_uses *uses, const struct iot_file *file,
+                                       const struct iot_use *use, enum iot_direction direction)
+{
+    const unsigned in = 1, out = 2 | 4;
+
+    if (file->kind == IOT_FILE_PIPE) {
+        if (use->flags & IOT_USE_MADE)
+            return say(IOT_STATE, "a pipe that the run made");
+        if (use->read_bytes && use->written_bytes)
+            return say(IOT_STATE, "a pipe with both ends in the run");
+    }
+    if (direction == IOT_WRITING && file->standard & out)
+        return say(IOT_OUTPUT, file->standard & 2 ? "standard output" : "standard error");
+    if (file->kind == IOT_FILE_SOCKET)
+        return judge_socket(uses, use, direction);
+    if (file->kind != IOT_FILE_PIPE)
+        return nothing;
+    if (file->standard & in && direction == IOT_READING)
+        return say(IOT_INPUT, "standard input");
+    if (!file->standard)
+        return say(IOT_STATE, "a pipe between processes");
+    return direction == IOT_READING ? say(IOT_INPUT, "a pipe from outside the run")
+                                    : say(IOT_OUTPUT, "a pipe to outside the run");
+}

@@ -1,0 +1,124 @@
+/* iotrace report: the ledger of a run. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/cmd.h"
+#include "analyzer/out_file.h"
+#include "analyzer/report_json.h"
+#include "analyzer/report_text.h"
+#include "analyzer/reporting.h"
+
+static const char help[] =
+    "Usage: iotrace report DIR [--format text|json] [-o FILE] [--rules FILE] [--top N]\n"
+    "\n"
+    "Says which I/O, of which object, makes a run longer. DIR is the folder of its\n"
+    "trace.\n"
+    "\n"
+    "  --format text|json  for people (the default), or the schema iotrace-report/1\n"
+    "  -o FILE             write there; FILE is there whole or not at all\n"
+    "  --rules FILE        rules that come before the built-in ones, one a line:\n"
+    "                      OBJECT GLOB [op=read|write]; OBJECT is input, artifact,\n"
+    "                      state, output or other; a GLOB without a slash is matched\n"
+    "                      with the last part of a path; '#' starts a comment\n"
+    "  --top N             rows for the N files that add most; the others are one row\n"
+    "                      for each object\n"
+    "  -h, --help          this text\n";
+
+struct options {
+    const char *out, *rules;
+    size_t top;
+    int json;
+};
+
+static int read_count(const char *text, size_t *count)
+{
+    char *end;
+    errno = 0;
+    unsigned long n = strtoul(text, &end, 10);
+    if (errno || end == text || *end || *text == '-') {
+        iot_error("report: --top is a number of files, not '%s'", text);
+        return IOT_EXIT_USAGE;
+    }
+    *count = n;
+    return IOT_EXIT_OK;
+}
+
+static int write_report(const struct iot_report *report, const struct options *options)
+{
+    struct iot_out_file out;
+    int status = iot_out_file_open(&out, options->out);
+    if (status)
+        return status;
+    if (options->json) {
+        iot_report_write_json(report, out.stream);
+    } else {
+        struct iot_text_style style = {.colour = iot_text_wants_colour(out.stream),
+                                       .all_files = options->top != SIZE_MAX};
+        iot_report_write_text(report, out.stream, &style);
+    }
+    return iot_out_file_close(&out);
+}
+
+static int report(const char *folder, const struct options *options)
+{
+    struct iot_reporting reporting;
+    char error[512];
+    int status = IOT_EXIT_USAGE;
+
+    if (iot_reporting_make(&reporting, folder, options->rules, options->top, error))
+        iot_error("%s", error);
+    else
+        status = write_report(&reporting.report, options);
+    iot_reporting_free(&reporting);
+    return status;
+}
+
+int iot_cmd_report(int argc, char **argv)
+{
+    enum { FORMAT = IOT_LONG_OPTION, RULES, TOP, HELP };
+    static const struct option long_options[] = {
+        {"format", required_argument, NULL, FORMAT}, {"output", required_argument, NULL, 'o'},
+        {"rules", required_argument, NULL, RULES},   {"top", required_argument, NULL, TOP},
+        {"help", no_argument, NULL, HELP},           {NULL, 0, NULL, 0},
+    };
+    struct options options = {.top = SIZE_MAX};
+    int option;
+
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, ":ho:", long_options, NULL)) != -1) {
+        switch (option) {
+        case FORMAT:
+            options.json = !strcmp(optarg, "json");
+            if (!options.json && strcmp(optarg, "text")) {
+                iot_error("report: --format is 'text' or 'json', not '%s'", optarg);
+                return IOT_EXIT_USAGE;
+            }
+            break;
+        case 'o':
+            options.out = optarg;
+            break;
+        case RULES:
+            options.rules = optarg;
+            break;
+        case TOP:
+            if (read_count(optarg, &options.top))
+                return IOT_EXIT_USAGE;
+            break;
+        case 'h':
+        case HELP:
+            fputs(help, stdout);
+            return iot_finish_stdout();
+        default:
+            return iot_option_error(option, argv);
+        }
+    }
+    if (argc - optind == 1)
+        return report(argv[optind], &options);
+    if (optind == argc)
+        iot_error("report: needs the folder of a trace; see 'iotrace report --help'");
+    else
+        iot_error("report: takes one folder, got %d; several runs in one report are not supported",
+                  argc - optind);
+    return IOT_EXIT_USAGE;
+}

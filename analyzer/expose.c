@@ -1,0 +1,122 @@
+#include "analyzer/expose.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BUDGET_REPLAYS 50
+#define BUDGET_LEAST ((int64_t)1 << 26)
+
+static int note_ends(struct iot_exposure *x, const struct iot_replay *r, int step)
+{
+    int64_t t = x->curve[IOT_CURVE_STEPS - step].t_ns;
+    if (step == 0) {
+        x->t0_ns = t;
+        return iot_replay_path(r, &x->path0);
+    }
+    if (step == IOT_CURVE_STEPS) {
+        x->t1_ns = t;
+        return iot_replay_path(r, &x->path1);
+    }
+    return 0;
+}
+
+/* Replays step by step from lambda 0 to 1, and takes apart each interval between. `before` is
+ * room for the replay before. */
+static int add_shares(struct iot_exposure *x, struct iot_replay *r, struct iot_longest *before,
+                      struct iot_pieces *pieces)
+{
+    struct iot_interval v = {0};
+
+    for (int step = 0; step <= IOT_CURVE_STEPS; step++) {
+        v.left = v.right;
+        v.right = (struct iot_lambda){step, IOT_CURVE_STEPS};
+        struct iot_longest now = *before;
+        *before = r->longest;
+        r->longest = now;
+        struct iot_line line = iot_replay_run(r, v.right);
+        x->curve[IOT_CURVE_STEPS - step] =
+            (struct iot_curve_point){v.right, iot_line_ns(line, v.right)};
+        if (note_ends(x, r, step))
+            return -ENOMEM;
+        v.at_left = *before;
+        v.at_right = r->longest;
+        if (step > 0 && iot_pieces_add(pieces, &r->dag, r->graph->in_edges, &v))
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+/* Hands out to the calls, in their order, what their edge's share of their service comes to.
+ *
+ * A call gets what the running sum, kept in fixed point with all its bits, gains in whole
+ * nanoseconds. Let r be the fraction kept (0 <= r < 1) and p the call's exact part: it gets
+ * floor(r + p), which is not negative and less than p + 1; as p <= service and service is
+ * whole, floor(r + p) <= service. The sum telescopes to floor(1/2 + sum of p), since r starts at
+ * one half. That is T(1) - T(0) exactly: the shares differ from the true ones only in that the
+ * lambda where one piece of T ends and the next begins was rounded, by at most 2^-61, which moves
+ * the sum by that times the difference of the two slopes; T is convex, so all those together
+ * are less than 2^53, and the sum is off by less than 2^-8. */
+static void hand_out(struct iot_exposure *x, const struct iot_graph *g)
+{
+    unsigned __int128 running = IOT_SHARE_ONE / 2;
+
+    for (size_t i = 0; i < g->n_edges; i++) {
+        const struct iot_edge *e = &g->edges[i];
+        int64_t share = x->edge_share[i];
+        const int64_t *service = g->call_service_ns + e->call_first;
+        int64_t *exposed = x->exposed_ns + e->call_first;
+        if (share == 0 || e->call_count == 0)
+            continue;
+        if (share == IOT_SHARE_ONE) { /* the fraction stays as it is */
+            memcpy(exposed, service, e->call_count * sizeof(*exposed));
+            continue;
+        }
+        for (uint32_t k = 0; k < e->call_count; k++) {
+            running += (unsigned __int128)service[k] * (uint64_t)share;
+            exposed[k] = (int64_t)(running / IOT_SHARE_ONE);
+            running %= IOT_SHARE_ONE;
+        }
+    }
+}
+
+int iot_expose(struct iot_exposure *x, struct iot_replay *r, int64_t budget)
+{
+    const struct iot_graph *g = r->graph;
+    int64_t usual = (int64_t)r->dag.in_first[r->dag.n_nodes] * BUDGET_REPLAYS;
+
+    *x = (struct iot_exposure){
+        .exposed_ns = calloc(g->n_calls ? g->n_calls : 1, sizeof(*x->exposed_ns)),
+        .edge_share = calloc(g->n_edges ? g->n_edges : 1, sizeof(*x->edge_share)),
+    };
+    struct iot_longest before = {
+        .at = malloc(r->dag.n_nodes * sizeof(*before.at)),
+        .slot = malloc(r->dag.n_nodes * sizeof(*before.slot)),
+    };
+    struct iot_pieces pieces;
+    int err = iot_pieces_init(&pieces, &r->dag, x->edge_share,
+                              budget ? budget : (usual > BUDGET_LEAST ? usual : BUDGET_LEAST));
+    if (!x->exposed_ns || !x->edge_share || !before.at || !before.slot)
+        err = -ENOMEM;
+    iot_replay_set_service(r, NULL);
+    if (!err)
+        err = add_shares(x, r, &before, &pieces);
+    free(before.at);
+    free(before.slot);
+    int64_t error = pieces.error_ns;
+    iot_pieces_free(&pieces);
+    if (err)
+        return err;
+    x->exposed_error_ns = error < x->t1_ns - x->t0_ns ? error : x->t1_ns - x->t0_ns;
+    hand_out(x, g);
+    return 0;
+}
+
+void iot_expose_free(struct iot_exposure *x)
+{
+    free(x->exposed_ns);
+    free(x->edge_share);
+    free(x->path0.edges);
+    free(x->path1.edges);
+    *x = (struct iot_exposure){0};
+}

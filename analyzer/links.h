@@ -1,0 +1,54 @@
+/* Who let whom go on: the edges between lanes, found in the events.
+ *
+ * DESIGN's section on the critical path has the table of waits. A wait that has no link here
+ * is one without a known waker.
+ */
+#ifndef IOT_ANALYZER_LINKS_H
+#define IOT_ANALYZER_LINKS_H
+
+#include <stdint.h>
+
+#include "analyzer/trace.h"
+
+/* What of the waker let the other go on. */
+enum iot_waker_kind {
+    IOT_WAKER_NONE,
+    IOT_WAKER_ENTRY, /* index: an event; when it was entered */
+    IOT_WAKER_LANE,  /* index: a lane; when it ended */
+};
+
+struct iot_waker {
+    uint32_t index;
+    uint8_t kind; /* enum iot_waker_kind */
+};
+
+/* What is known of an event beyond its row. */
+enum iot_link_flag {
+    IOT_LINK_EXTERNAL = 1,    /* waits for somebody outside the run */
+    IOT_LINK_UNEXPLAINED = 2, /* waits for somebody we do not know */
+    IOT_LINK_SLEEP = 4,
+    IOT_LINK_NESTED = 8,      /* made inside another call of its lane (a signal handler): its time is
+                               * that call's */
+};
+
+struct iot_links {
+    struct iot_waker *waker;   /* by event: of reads, full writes, polls, joins, waits for children */
+    struct iot_waker *creator; /* by lane: the event that started it */
+    uint8_t *flags;            /* by event */
+    uint64_t unmatched;        /* waits and bytes that should have a waker in the run and have none */
+};
+
+/* Returns 0, or -1 without memory. Free with iot_links_free in any case. */
+int iot_links_find(struct iot_links *links, const struct iot_trace *trace);
+void iot_links_free(struct iot_links *links);
+
+/* When the waker let go, in ns; INT64_MIN for none. */
+int64_t iot_waker_time(const struct iot_trace *trace, struct iot_waker waker);
+
+/* The parts of iot_links_find, each in a file of its own. Streams come before polls, which ask
+ * what the next read waited for. */
+int iot_link_streams(struct iot_links *links, const struct iot_trace *trace);
+int iot_link_life(struct iot_links *links, const struct iot_trace *trace);
+void iot_link_polls(struct iot_links *links, const struct iot_trace *trace);
+
+#endif

@@ -1,0 +1,44 @@
+/* poll and its kind: they waited for what made ready the descriptor that is consumed next. */
+#include "analyzer/links.h"
+
+/* How many events on the consumption may come: programs look at their sockets' states between. */
+enum { LOOK_AHEAD = 16 };
+
+static int is_poll(unsigned op)
+{
+    return op == IOT_OP_POLL || op == IOT_OP_SELECT || op == IOT_OP_EPOLL_WAIT;
+}
+
+static void link_poll(struct iot_links *links, const struct iot_events *e, size_t i, size_t end)
+{
+    if (e->result[i] == 0) { /* nothing came: it was a sleep */
+        links->flags[i] |= IOT_LINK_SLEEP;
+        return;
+    }
+    for (size_t j = i + 1; j < end && j <= i + LOOK_AHEAD && !is_poll(e->op[j]); j++) {
+        if (links->waker[j].kind && iot_op_info(e->op[j])->class_ == IOT_DATA) {
+            links->waker[i] = links->waker[j];
+            return;
+        }
+        if (links->flags[j] & IOT_LINK_EXTERNAL) {
+            links->flags[i] |= IOT_LINK_EXTERNAL;
+            return;
+        }
+    }
+    links->flags[i] |= IOT_LINK_UNEXPLAINED;
+}
+
+void iot_link_polls(struct iot_links *links, const struct iot_trace *trace)
+{
+    const struct iot_events *e = &trace->events;
+    for (size_t l = 0; l < trace->n_lanes; l++) {
+        const struct iot_lane *lane = &trace->lanes[l];
+        size_t end = lane->first_event + lane->n_events;
+        for (size_t i = lane->first_event; i < end; i++) {
+            if (is_poll(e->op[i]))
+                link_poll(links, e, i, end);
+            else if (e->op[i] == IOT_OP_SLEEP)
+                links->flags[i] |= IOT_LINK_SLEEP;
+        }
+    }
+}

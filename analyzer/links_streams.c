@@ -1,0 +1,271 @@
+/* Bytes through pipes and sockets: which write made a read possible, and which read made room for a
+ * write. Bytes are matched by their position in the stream. */
+#include "analyzer/links.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What Linux gives a pipe, where the recorder could not ask. */
+enum { PIPE_BYTES = 65536 };
+
+/* The calls on all streams, by file: those of file f are list[first[f]] .. list[first[f + 1] - 1]. */
+struct calls {
+    uint32_t *list;
+    size_t *first;
+};
+
+struct streams {
+    const struct iot_trace *trace;
+    struct calls reads, writes, closes;
+    uint32_t *source;   /* by file: where the bytes read from it were written; 0 nowhere in the run */
+    uint8_t *connected; /* by file: this run opened the connection */
+};
+
+static int is_stream(const struct iot_trace *trace, uint32_t file)
+{
+    return file && (trace->files[file].kind == IOT_FILE_PIPE ||
+                    trace->files[file].kind == IOT_FILE_SOCKET);
+}
+
+/* The file that event i reads a stream from; 0 if it does not. An end of file counts. */
+static uint32_t read_of(const struct iot_trace *trace, size_t i)
+{
+    const struct iot_events *e = &trace->events;
+    const struct iot_op_info *op = iot_op_info(e->op[i]);
+    int reads = op->class_ == IOT_DATA && (op->moves == IOT_IN || op->moves == IOT_BOTH);
+    return reads && !e->err[i] && is_stream(trace, e->file[i]) ? e->file[i] : 0;
+}
+
+static uint32_t write_of(const struct iot_trace *trace, size_t i)
+{
+    const struct iot_events *e = &trace->events;
+    const struct iot_op_info *op = iot_op_info(e->op[i]);
+    if (op->class_ != IOT_DATA || e->bytes[i] <= 0)
+        return 0;
+    uint32_t file = op->moves == IOT_OUT ? e->file[i] : op->moves == IOT_BOTH ? e->file2[i] : 0;
+    return is_stream(trace, file) ? file : 0;
+}
+
+static uint32_t close_of(const struct iot_trace *trace, size_t i)
+{
+    uint32_t file = trace->events.file[i];
+    return trace->events.op[i] == IOT_OP_CLOSE && is_stream(trace, file) ? file : 0;
+}
+
+static int gather(struct calls *calls, const struct iot_trace *trace,
+                  uint32_t (*of)(const struct iot_trace *, size_t))
+{
+    calls->first = calloc(trace->n_files + 2, sizeof *calls->first);
+    if (!calls->first)
+        return -1;
+    size_t *count = calls->first + 1;
+    for (size_t i = 0; i < trace->events.n; i++) {
+        uint32_t file = of(trace, i);
+        if (file)
+            count[file]++;
+    }
+    for (size_t f = 0; f <= trace->n_files; f++)
+        count[f] += f ? count[f - 1] : 0;
+    calls->list = malloc((count[trace->n_files] + 1) * sizeof *calls->list);
+    if (!calls->list)
+        return -1;
+    /* Filled from behind, first[f + 1] moves to where f begins: then all is one place too far. */
+    for (size_t i = trace->events.n; i-- > 0;) {
+        uint32_t file = of(trace, i);
+        if (file)
+            calls->list[--count[file]] = (uint32_t)i;
+    }
+    memmove(calls->first, count, (trace->n_files + 1) * sizeof *count);
+    return 0;
+}
+
+static const struct iot_events *sorting;
+
+static int by_entry(const void *a, const void *b)
+{
+    int64_t x = sorting->t0_ns[*(const uint32_t *)a], y = sorting->t0_ns[*(const uint32_t *)b];
+    return x < y ? -1 : x > y;
+}
+
+/* Readers that wait are served in the order in which they return. */
+static int by_return(const void *a, const void *b)
+{
+    int64_t x = sorting->t1_ns[*(const uint32_t *)a], y = sorting->t1_ns[*(const uint32_t *)b];
+    return x < y ? -1 : x > y;
+}
+
+/* The last thing that could have been the end of the stream while the read waited: a close of it, or
+ * the end of a process. */
+static struct iot_waker end_of_stream(const struct streams *s, uint32_t file, uint32_t read)
+{
+    const struct iot_trace *trace = s->trace;
+    const struct iot_events *e = &trace->events;
+    struct iot_waker found = {0, IOT_WAKER_NONE};
+    int64_t latest = e->t0_ns[read];
+    for (size_t k = s->closes.first[file]; k < s->closes.first[file + 1]; k++) {
+        uint32_t i = s->closes.list[k];
+        if (e->t0_ns[i] > latest && e->t0_ns[i] <= e->t1_ns[read]) {
+            latest = e->t0_ns[i];
+            found = (struct iot_waker){i, IOT_WAKER_ENTRY};
+        }
+    }
+    for (uint32_t p = 0; p < trace->n_processes; p++) {
+        const struct iot_process *process = &trace->processes[p];
+        if (process->n_lanes && process->end == IOT_END_EXIT && process->end_ns > latest &&
+            process->end_ns <= e->t1_ns[read]) {
+            latest = process->end_ns;
+            uint32_t last = process->first_lane;
+            for (uint32_t l = last; l < process->first_lane + process->n_lanes; l++)
+                if (trace->lanes[l].end_ns == process->end_ns)
+                    last = l;
+            found = (struct iot_waker){last, IOT_WAKER_LANE};
+        }
+    }
+    return found;
+}
+
+/* One direction of a stream: what was written to `to` was read from `from` (a pipe: the same). */
+static void match(struct iot_links *links, const struct streams *s, uint32_t to, uint32_t from,
+                  int64_t capacity)
+{
+    const struct iot_events *e = &s->trace->events;
+    uint32_t *writes = s->writes.list + s->writes.first[to];
+    uint32_t *reads = s->reads.list + s->reads.first[from];
+    size_t n_writes = s->writes.first[to + 1] - s->writes.first[to];
+    size_t n_reads = s->reads.first[from + 1] - s->reads.first[from];
+    sorting = e;
+    qsort(writes, n_writes, sizeof *writes, by_entry);
+    qsort(reads, n_reads, sizeof *reads, by_return);
+
+    /* Each read: the write that brought its last byte. */
+    size_t w = 0;
+    int64_t read_to = 0, written_to = n_writes ? e->bytes[writes[0]] : 0;
+    for (size_t r = 0; r < n_reads; r++) {
+        uint32_t i = reads[r];
+        if (e->bytes[i] <= 0) {
+            links->waker[i] = end_of_stream(s, from, i);
+            continue;
+        }
+        read_to += e->bytes[i];
+        while (w < n_writes && written_to < read_to)
+            if (++w < n_writes)
+                written_to += e->bytes[writes[w]];
+        if (w < n_writes && e->t0_ns[writes[w]] <= e->t1_ns[i]) {
+            links->waker[i] = (struct iot_waker){writes[w], IOT_WAKER_ENTRY};
+        } else {
+            links->flags[i] |= IOT_LINK_UNEXPLAINED;
+            links->unmatched++;
+        }
+    }
+
+    /* Each write beyond the capacity: the read that made room for its last byte. */
+    if (!capacity)
+        return;
+    size_t r = 0;
+    int64_t drained_to = n_reads ? e->bytes[reads[0]] : 0;
+    int64_t position = 0;
+    for (w = 0; w < n_writes; w++) {
+        position += e->bytes[writes[w]];
+        int64_t needed = position - capacity;
+        while (r < n_reads && drained_to < needed)
+            if (++r < n_reads)
+                drained_to += e->bytes[reads[r]];
+        if (needed > 0 && r < n_reads && e->t0_ns[reads[r]] <= e->t1_ns[writes[w]])
+            links->waker[writes[w]] = (struct iot_waker){reads[r], IOT_WAKER_ENTRY};
+    }
+}
+
+struct socket {
+    uint64_t ino;
+    uint32_t file;
+};
+
+static int by_ino(const void *a, const void *b)
+{
+    const struct socket *x = a, *y = b;
+    return x->ino < y->ino ? -1 : x->ino > y->ino;
+}
+
+static int find_sources(struct streams *s)
+{
+    const struct iot_trace *trace = s->trace;
+    struct socket *sockets = malloc((trace->n_files + 1) * sizeof *sockets);
+    s->source = calloc(trace->n_files + 1, sizeof *s->source);
+    s->connected = calloc(trace->n_files + 1, 1);
+    size_t n = 0;
+    if (sockets && s->source && s->connected) {
+        for (uint32_t f = 1; f < trace->n_files; f++) {
+            if (trace->files[f].kind == IOT_FILE_PIPE)
+                s->source[f] = f;
+            else if (trace->files[f].kind == IOT_FILE_SOCKET)
+                sockets[n++] = (struct socket){trace->files[f].ino, f};
+        }
+        qsort(sockets, n, sizeof *sockets, by_ino);
+        for (size_t k = 0; k < n; k++) {
+            struct socket wanted = {trace->files[sockets[k].file].peer_ino, 0};
+            const struct socket *peer =
+                wanted.ino ? bsearch(&wanted, sockets, n, sizeof *sockets, by_ino) : NULL;
+            s->source[sockets[k].file] = peer ? peer->file : 0;
+        }
+        for (size_t i = 0; i < trace->events.n; i++)
+            if (trace->events.op[i] == IOT_OP_CONNECT)
+                s->connected[trace->events.file[i]] = 1;
+    }
+    int failed = !sockets || !s->source || !s->connected;
+    free(sockets);
+    return failed ? -1 : 0;
+}
+
+static int is_terminal(const struct iot_file *file)
+{
+    return file->kind == IOT_FILE_CHARACTER && (strncmp(file->name, "/dev/pts/", 9) == 0 ||
+                                                strncmp(file->name, "/dev/tty", 8) == 0);
+}
+
+/* Reads that nobody in the run serves. On a connection that the run opened it is service; else the
+ * program idles until somebody outside comes. */
+static void mark_external(struct iot_links *links, const struct streams *s)
+{
+    const struct iot_events *e = &s->trace->events;
+    for (size_t i = 0; i < e->n; i++) {
+        const struct iot_file *file = &s->trace->files[e->file[i]];
+        if (e->op[i] == IOT_OP_ACCEPT || e->op[i] == IOT_OP_ACCEPT4 ||
+            (iot_op_info(e->op[i])->moves == IOT_IN && is_terminal(file)))
+            links->flags[i] |= IOT_LINK_EXTERNAL;
+        uint32_t f = read_of(s->trace, i);
+        if (!f || links->waker[i].kind)
+            continue;
+        uint32_t source = s->source[f];
+        int written = source && s->writes.first[source + 1] > s->writes.first[source];
+        if (written && !s->connected[f])
+            continue;
+        if (links->flags[i] & IOT_LINK_UNEXPLAINED)
+            links->unmatched--;
+        links->flags[i] &= (uint8_t)~IOT_LINK_UNEXPLAINED;
+        if (!s->connected[f])
+            links->flags[i] |= IOT_LINK_EXTERNAL;
+    }
+}
+
+int iot_link_streams(struct iot_links *links, const struct iot_trace *trace)
+{
+    struct streams s = {.trace = trace};
+    int failed = gather(&s.reads, trace, read_of) || gather(&s.writes, trace, write_of) ||
+                 gather(&s.closes, trace, close_of) || find_sources(&s);
+    for (uint32_t f = 1; !failed && f < trace->n_files; f++) {
+        const struct iot_file *file = &trace->files[f];
+        int64_t pipe_bytes = file->pipe_bytes > 0 ? file->pipe_bytes : PIPE_BYTES;
+        if (s.source[f])
+            match(links, &s, s.source[f], f, file->kind == IOT_FILE_PIPE ? pipe_bytes : 0);
+    }
+    if (!failed)
+        mark_external(links, &s);
+    struct calls *all[] = {&s.reads, &s.writes, &s.closes};
+    for (int k = 0; k < 3; k++) {
+        free(all[k]->list);
+        free(all[k]->first);
+    }
+    free(s.source);
+    free(s.connected);
+    return failed ? -1 : 0;
+}

@@ -1,0 +1,45 @@
+/* On which share of lambda each edge is on the longest path. */
+#ifndef IOT_ANALYZER_PIECES_H
+#define IOT_ANALYZER_PIECES_H
+
+#include "analyzer/dag.h"
+
+/* Shares of lambda are fixed point: IOT_SHARE_ONE is the whole of 0 .. 1. */
+#define IOT_SHARE_ONE ((int64_t)1 << 60)
+
+/* An interval of lambda, and the longest paths at its two ends. */
+struct iot_interval {
+    struct iot_lambda left, right;
+    struct iot_longest at_left, at_right;
+};
+
+/* The work on one graph; the rest of it is private. */
+struct iot_pieces {
+    int64_t *share_of_edge; /* the caller's; added to */
+    int64_t budget;         /* slots to pass over yet */
+    int64_t error_ns;       /* I/O time that may be given to the wrong edges, as the budget ended */
+    struct iot_subgraph *todo;
+    /* Room, by node or slot of the whole graph. What was found since the last node that all
+     * paths go through: */
+    uint8_t *needed;   /* by node: an edge kept leads from it */
+    uint32_t *local;   /* by node: its number in the part */
+    uint32_t *nodes;   /* of the part, from its last node down */
+    uint32_t *kept_to; /* by entry of nodes: where its slots end in kept */
+    uint32_t *kept;    /* slots */
+    size_t n_nodes, n_kept;
+};
+
+/* For graphs up to the size of this one. Returns 0 or -ENOMEM; free it in either case. */
+int iot_pieces_init(struct iot_pieces *pieces, const struct iot_dag *dag, int64_t *share_of_edge,
+                    int64_t budget);
+void iot_pieces_free(struct iot_pieces *pieces);
+
+/* Adds, for every edge, the share of lambda within the interval at which it is on the longest path
+ * to the last node; edge_of_slot names the edges of the dag. Where several paths are the longest
+ * all along a piece, it is one of them. When the budget is used up, shares are still such that
+ * the I/O given is the difference of T; error_ns then says how much of it may be misplaced.
+ * Returns 0 or -ENOMEM. */
+int iot_pieces_add(struct iot_pieces *pieces, const struct iot_dag *dag,
+                   const uint32_t *edge_of_slot, const struct iot_interval *interval);
+
+#endif

@@ -1,0 +1,132 @@
+#include "analyzer/replay.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* No path is longer than its bases, below IOT_TIME_MAX, and this. */
+#define IO_SUM_MAX ((int64_t)1 << 61)
+
+static const struct iot_edge *edge_of(const struct iot_replay *r, uint32_t slot)
+{
+    return &r->graph->edges[r->graph->in_edges[slot]];
+}
+
+static uint32_t n_slots(const struct iot_replay *r)
+{
+    return r->dag.in_first[r->dag.n_nodes];
+}
+
+static void as_recorded(struct iot_replay *r)
+{
+    for (uint32_t k = 0; k < n_slots(r); k++)
+        r->dag.io_ns[k] = edge_of(r, k)->io_ns;
+}
+
+int iot_replay_init(struct iot_replay *r, const struct iot_graph *g)
+{
+    uint32_t *place = calloc(g->n_nodes, sizeof(*place)); /* of a node, in the order */
+
+    *r = (struct iot_replay){.graph = g};
+    if (!place)
+        return -ENOMEM;
+    for (size_t p = 0; p < g->n_nodes; p++)
+        place[g->order[p]] = (uint32_t)p;
+    size_t n = (size_t)place[g->end] + 1, slots = g->in_first[n] ? g->in_first[n] : 1;
+    r->dag = (struct iot_dag){
+        .n_nodes = n,
+        .in_first = g->in_first,
+        .src = malloc(slots * sizeof(*r->dag.src)),
+        .base_ns = malloc(slots * sizeof(*r->dag.base_ns)),
+        .io_ns = malloc(slots * sizeof(*r->dag.io_ns)),
+    };
+    r->longest.at = malloc(n * sizeof(*r->longest.at));
+    r->longest.slot = malloc(n * sizeof(*r->longest.slot));
+    bool complete =
+        r->dag.src && r->dag.base_ns && r->dag.io_ns && r->longest.at && r->longest.slot;
+    for (uint32_t k = 0; complete && k < n_slots(r); k++) {
+        r->dag.src[k] = place[edge_of(r, k)->src];
+        r->dag.base_ns[k] = edge_of(r, k)->base_ns;
+        r->dag.io_ns[k] = edge_of(r, k)->io_ns;
+    }
+    free(place);
+    return complete ? 0 : -ENOMEM;
+}
+
+void iot_replay_free(struct iot_replay *r)
+{
+    free(r->dag.src);
+    free(r->dag.base_ns);
+    free(r->dag.io_ns);
+    free(r->longest.at);
+    free(r->longest.slot);
+    *r = (struct iot_replay){0};
+}
+
+int iot_replay_set_service(struct iot_replay *r, const int64_t *service_ns)
+{
+    int64_t total = 0;
+
+    if (!service_ns) {
+        as_recorded(r);
+        return 0;
+    }
+    for (uint32_t k = 0; k < n_slots(r); k++) {
+        const struct iot_edge *e = edge_of(r, k);
+        int64_t before = total;
+        for (uint32_t i = 0; i < e->call_count; i++) {
+            int64_t service = service_ns[e->call_first + i];
+            if (service < 0 || service > IO_SUM_MAX - total)
+                return -ERANGE;
+            total += service;
+        }
+        r->dag.io_ns[k] = total - before;
+    }
+    return 0;
+}
+
+struct iot_line iot_replay_run(struct iot_replay *r, struct iot_lambda lambda)
+{
+    iot_dag_run(&r->dag, lambda, &r->longest);
+    return r->longest.at[r->dag.n_nodes - 1];
+}
+
+int iot_replay_path(const struct iot_replay *r, struct iot_path *path)
+{
+    uint32_t end = (uint32_t)r->dag.n_nodes - 1;
+    size_t length = 0;
+
+    for (uint32_t p = end; p != 0; p = r->dag.src[r->longest.slot[p]])
+        length++;
+    path->n_edges = length;
+    path->edges = malloc((length ? length : 1) * sizeof(*path->edges));
+    if (!path->edges)
+        return -ENOMEM;
+    for (uint32_t p = end; p != 0; p = r->dag.src[r->longest.slot[p]])
+        path->edges[--length] = r->graph->in_edges[r->longest.slot[p]];
+    return 0;
+}
+
+static void remove_class(struct iot_replay *r, const uint8_t *class_of_call, uint8_t class_id)
+{
+    for (uint32_t k = 0; k < n_slots(r); k++) {
+        const struct iot_edge *e = edge_of(r, k);
+        const uint8_t *class = class_of_call + e->call_first;
+        const int64_t *service = r->graph->call_service_ns + e->call_first;
+        int64_t sum = 0;
+        for (uint32_t i = 0; i < e->call_count; i++)
+            sum += class[i] == class_id ? 0 : service[i];
+        r->dag.io_ns[k] = sum;
+    }
+}
+
+int64_t iot_replay_recoverable(struct iot_replay *r, const uint8_t *class_of_call, uint8_t class_id)
+{
+    const struct iot_graph *g = r->graph;
+    int64_t with =
+        g->nodes[g->end].time_ns + g->replay_error_ns - g->nodes[g->start].time_ns; /* T(1) */
+
+    remove_class(r, class_of_call, class_id);
+    struct iot_line without = iot_replay_run(r, IOT_LAMBDA_1);
+    as_recorded(r);
+    return with - iot_line_ns(without, IOT_LAMBDA_1);
+}

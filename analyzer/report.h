@@ -1,0 +1,92 @@
+/* The report of a run: what section by section goes into the schema iotrace-report/1, and what the
+ * text shows. Integers of nanoseconds and bytes.
+ *
+ * It conserves by construction: every call has one row of one file and one object; what a row sums
+ * up, its object does as well, and the total is the sum of the objects.
+ */
+#ifndef IOT_ANALYZER_REPORT_H
+#define IOT_ANALYZER_REPORT_H
+
+#include "analyzer/classify.h"
+#include "analyzer/latency.h"
+#include "analyzer/model.h"
+#include "analyzer/objects.h"
+#include "analyzer/trace.h"
+
+/* A data call that moved something, but less than this, is small: below a page of memory, the
+ * fixed cost of a call outweighs its bytes. */
+#define IOT_SMALL_BYTES 4096
+
+/* What replays compute for files: as many as this, the most exposed ones. */
+#define IOT_RECOVERABLE_FILES 20
+
+#define IOT_NOT_COMPUTED INT64_C(-1)
+
+struct iot_figures {
+    int64_t data_ops, metadata_ops, sync_ops;
+    int64_t bytes; /* of sendfile and its kind at both ends */
+    int64_t read_bytes, write_bytes;
+    int64_t service_ns; /* of sendfile and its kind at the source */
+    int64_t exposed_ns;
+    int64_t waited_ns;      /* part of exposed; the rest is blocking */
+    int64_t recoverable_ns; /* IOT_NOT_COMPUTED: unknown */
+    int64_t small_ops;
+    int64_t opens; /* calls that open, also those that failed */
+    int64_t timed_ops; /* data calls whose time is service; latency is of them */
+    struct iot_latency latency;
+};
+
+struct iot_report_object {
+    uint64_t files; /* rows */
+    struct iot_figures figures;
+};
+
+struct iot_report_file {
+    const char *path;
+    const char *why; /* it has this object */
+    uint32_t file;   /* index in the trace; IOT_NO_INDEX: none of them */
+    uint8_t object;
+    uint8_t rest; /* "(n more)": what --top cut */
+    struct iot_figures figures;
+};
+
+struct iot_untraced {
+    uint32_t pid;
+    const char *why;
+};
+
+struct iot_report_run {
+    const char *const *command; /* NULL-terminated */
+    const char *host, *cpu, *kernel;
+    uint64_t start_realtime_ns;
+    uint64_t processes, lanes; /* a process that execs stays one */
+    uint64_t storage_read_bytes, storage_write_bytes;
+    uint64_t runqueue_ns;
+    int tsc;
+    struct iot_untraced *untraced;
+    size_t n_untraced;
+    const char **not_seen; /* sentences without their full stop */
+    size_t n_not_seen;
+    const char **filesystems; /* "mount point type", of the files with data */
+    size_t n_filesystems;
+};
+
+struct iot_report {
+    const struct iot_trace *trace;
+    const struct iot_model *model;
+    struct iot_report_run run;
+    struct iot_report_object objects[IOT_OBJECTS];
+    struct iot_figures total;
+    struct iot_report_file *files; /* by exposed, service, path; then the rows "(n more)" */
+    size_t n_files;
+    struct iot_arena *arena;
+};
+
+/* `top`: how many files have a row of their own; the others are one row "(n more)" for each
+ * object. Trace, model and classes must outlive the report. Returns 0, -1 without memory. Free in
+ * either case. */
+int iot_report_make(struct iot_report *report, const struct iot_trace *trace,
+                    const struct iot_model *model, const struct iot_classes *classes, size_t top);
+void iot_report_free(struct iot_report *report);
+
+#endif

@@ -1,0 +1,47 @@
+/* How the parts of report.c work together. */
+#ifndef IOT_ANALYZER_REPORT_PARTS_H
+#define IOT_ANALYZER_REPORT_PARTS_H
+
+#include "analyzer/report.h"
+
+/* Rows while they are being made. */
+struct iot_rows {
+    struct iot_report *report;
+    const struct iot_classes *classes;
+    uint32_t *of_file[IOT_DIRECTIONS]; /* row by file index; IOT_NO_INDEX none yet */
+    uint32_t *of_event;                /* row by event; IOT_NO_INDEX: no I/O */
+    uint32_t *synced;                  /* rows of file systems that were synced as a whole */
+    size_t n_synced, room;
+};
+
+/* The figures of every file with its object, in report->files, in no order. Returns 0, -1 without
+ * memory; free in either case. */
+int iot_rows_sum(struct iot_rows *rows);
+void iot_rows_free(struct iot_rows *rows);
+
+/* Orders the rows, cuts them, and adds up the objects and the total. */
+int iot_rows_order(struct iot_rows *rows, size_t top);
+/* Percentiles of each row and object. */
+int iot_rows_latency(struct iot_rows *rows);
+/* What replays say of the objects and the most exposed files. */
+int iot_rows_recoverable(struct iot_rows *rows);
+
+/* report->run. */
+int iot_report_run(struct iot_report *report);
+int iot_report_untraced(struct iot_report *report);
+int iot_report_not_seen(struct iot_report *report);
+
+/* Mount points of a mountinfo text. */
+struct iot_mount {
+    const char *point, *type;
+    size_t n_point;
+};
+struct iot_mounts {
+    struct iot_mount *mounts;
+    size_t n;
+};
+int iot_mounts_read(struct iot_mounts *mounts, const char *mountinfo, struct iot_arena *arena);
+/* The one that holds an absolute path; NULL if none is known. */
+const struct iot_mount *iot_mounts_find(const struct iot_mounts *mounts, const char *path);
+
+#endif

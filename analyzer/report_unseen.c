@@ -1,0 +1,233 @@
+/* What is known not to be in the trace: children without one, and kinds of waiting and moving bytes
+ * that are not followed. A report says it in words. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/arena.h"
+#include "analyzer/report_parts.h"
+
+/* --- children without a trace --- */
+
+/* Each image of a traced process: sorted by pid, then start. */
+struct born {
+    uint32_t pid;
+    uint32_t exec_file; /* what it executed, if its last deed was that; else 0 */
+    int64_t start_ns;
+    uint8_t end;
+};
+
+static int by_birth(const void *a, const void *b)
+{
+    const struct born *x = a, *y = b;
+    if (x->pid != y->pid)
+        return x->pid < y->pid ? -1 : 1;
+    return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+}
+
+static struct born *births(const struct iot_trace *t)
+{
+    struct born *born = calloc(t->n_processes + 1, sizeof *born);
+    for (size_t i = 0; i < t->n_processes && born; i++)
+        born[i] = (struct born){
+            .pid = t->processes[i].pid, .start_ns = t->processes[i].start_ns, .end = t->processes[i].end};
+    for (size_t k = 0; k < t->n_lanes && born; k++) {
+        const struct iot_lane *lane = &t->lanes[k];
+        for (size_t i = lane->first_event; i < lane->first_event + lane->n_events; i++)
+            if (t->events.op[i] == IOT_OP_EXEC && t->events.result[i] != -1)
+                born[lane->process].exec_file = t->events.file[i];
+    }
+    if (born)
+        qsort(born, t->n_processes, sizeof *born, by_birth);
+    return born;
+}
+
+static int knows(const struct born *born, size_t n, uint32_t pid)
+{
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (born[middle].pid < pid)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < n && born[low].pid == pid;
+}
+
+static int add_untraced(struct iot_report *r, size_t *room, uint32_t pid, const char *why)
+{
+    if (r->run.n_untraced == *room) {
+        size_t wanted = *room ? 2 * *room : 16;
+        struct iot_untraced *more = realloc(r->run.untraced, wanted * sizeof *more);
+        if (!more)
+            return -1;
+        r->run.untraced = more;
+        *room = wanted;
+    }
+    r->run.untraced[r->run.n_untraced++] = (struct iot_untraced){pid, why};
+    return 0;
+}
+
+static int add_execed(struct iot_report *r, size_t *room, const struct born *b)
+{
+    const char *name = b->exec_file ? r->trace->files[b->exec_file].name : "a program";
+    size_t n = strlen(name) + 96;
+    char *why = iot_arena_take(r->arena, n);
+    if (!why)
+        return -1;
+    snprintf(why, n, "executed %s, which left no trace (static, set-user-id, or no LD_PRELOAD)", name);
+    return add_untraced(r, room, b->pid, why);
+}
+
+static const char *why_missing(unsigned op)
+{
+    switch (op) {
+    case IOT_OP_FORK:
+    case IOT_OP_VFORK:
+        return "forked, but ended before it recorded anything";
+    case IOT_OP_SPAWN:
+    case IOT_OP_POPEN:
+        return "started, but left no trace (static, set-user-id, or no LD_PRELOAD)";
+    case IOT_OP_WAITPID:
+    case IOT_OP_WAIT:
+    case IOT_OP_WAITID:
+    case IOT_OP_PCLOSE:
+        return "waited for, but left no trace (static, set-user-id, or no LD_PRELOAD)";
+    default:
+        return NULL;
+    }
+}
+
+static int by_pid(const void *a, const void *b)
+{
+    const struct iot_untraced *x = a, *y = b;
+    return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+/* One of each pid: a child that was spawned is also waited for. */
+static void keep_first(struct iot_report_run *run)
+{
+    size_t n = 0;
+    if (run->n_untraced)
+        qsort(run->untraced, run->n_untraced, sizeof *run->untraced, by_pid);
+    for (size_t i = 0; i < run->n_untraced; i++)
+        if (!n || run->untraced[n - 1].pid != run->untraced[i].pid)
+            run->untraced[n++] = run->untraced[i];
+    run->n_untraced = n;
+}
+
+int iot_report_untraced(struct iot_report *r)
+{
+    const struct iot_trace *t = r->trace;
+    struct born *born = births(t);
+    size_t room = 0;
+    int failed = !born;
+
+    for (size_t i = 0; i < t->n_processes && !failed; i++)
+        if (born[i].end == IOT_END_EXEC &&
+            (i + 1 == t->n_processes || born[i + 1].pid != born[i].pid))
+            failed = add_execed(r, &room, &born[i]);
+    for (size_t i = 0; i < t->events.n && !failed; i++) {
+        const char *why = why_missing(t->events.op[i]);
+        int64_t pid = t->events.result[i];
+        if (why && pid > 0 && pid <= INT32_MAX && !knows(born, t->n_processes, (uint32_t)pid))
+            failed = add_untraced(r, &room, (uint32_t)pid, why);
+    }
+    free(born);
+    keep_first(&r->run);
+    return failed ? -1 : 0;
+}
+
+/* --- what is not followed --- */
+
+enum { SENTENCES_MAX = 16 };
+
+static int say(struct iot_report *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static int say(struct iot_report *r, const char *format, ...)
+{
+    char text[400];
+    va_list arguments;
+    va_start(arguments, format);
+    int n = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (n < 0 || r->run.n_not_seen == SENTENCES_MAX)
+        return 0;
+    size_t length = (size_t)n < sizeof text ? (size_t)n : sizeof text - 1;
+    const char *kept = iot_arena_text(r->arena, text, length);
+    if (!kept)
+        return -1;
+    r->run.not_seen[r->run.n_not_seen++] = kept;
+    return 0;
+}
+
+struct met {
+    uint64_t mapped;  /* mappings of data files */
+    uint64_t sockets; /* calls that moved bytes through sockets */
+    int threads;      /* a process has more than one */
+};
+
+static struct met meet(const struct iot_report *r, uint8_t *is_data)
+{
+    const struct iot_trace *t = r->trace;
+    struct met met = {0};
+    for (size_t i = 0; i < r->n_files; i++)
+        if (r->files[i].file != IOT_NO_INDEX && r->files[i].object != IOT_OTHER)
+            is_data[r->files[i].file] = 1;
+    for (size_t i = 0; i < t->events.n; i++) {
+        uint32_t file = t->events.file[i];
+        met.mapped += t->events.op[i] == IOT_OP_MMAP && !t->events.err[i] && is_data[file];
+        met.sockets += t->files[file].kind == IOT_FILE_SOCKET && t->events.bytes[i] > 0;
+    }
+    for (size_t i = 0; i < t->n_processes; i++)
+        met.threads |= t->processes[i].n_lanes > 1;
+    return met;
+}
+
+/* In the order of how much they can change the figures. */
+static int say_all(struct iot_report *r, const struct met *met)
+{
+    const struct iot_trace *t = r->trace;
+    int failed = 0;
+    if (t->dropped_events)
+        failed |= say(r, "%llu calls could not be recorded (no room for the trace)",
+                      (unsigned long long)t->dropped_events);
+    if (t->salvaged_processes)
+        failed |= say(r, "The trace is damaged, and what could be read of it was used: %s",
+                      *t->damage ? t->damage : "part of it is missing");
+    if (t->unknown_events)
+        failed |= say(r, "%llu events are of operations that this version does not know",
+                      (unsigned long long)t->unknown_events);
+    if (r->run.n_untraced)
+        failed |= say(r, "%zu processes of the run left no trace", r->run.n_untraced);
+    if (r->model->unmatched_waits)
+        failed |= say(r, "Of %llu waits it is not known who ended them",
+                      (unsigned long long)r->model->unmatched_waits);
+    if (met->threads)
+        failed |= say(r, "Waits on locks, conditions and queues between threads are not followed: "
+                         "what is exposed behind them is a lower bound");
+    if (met->sockets)
+        failed |= say(r, "Who waited for whom through sockets is not followed");
+    if (met->mapped)
+        failed |= say(r, "Page faults on mapped files (%llu mappings of data): their time counts as "
+                         "computing, their bytes not at all",
+                      (unsigned long long)met->mapped);
+    failed |= say(r, "Calls made without libc: io_uring rings, static programs");
+    failed |= say(r, "GPU work");
+    return failed;
+}
+
+int iot_report_not_seen(struct iot_report *r)
+{
+    uint8_t *is_data = calloc(r->trace->n_files + 1, 1);
+    r->run.not_seen = calloc(SENTENCES_MAX, sizeof *r->run.not_seen);
+    int failed = !is_data || !r->run.not_seen;
+    if (!failed) {
+        struct met met = meet(r, is_data);
+        failed = say_all(r, &met);
+    }
+    free(is_data);
+    return failed ? -1 : 0;
+}

@@ -1,0 +1,31 @@
+#include "analyzer/reporting.h"
+
+#include <stdio.h>
+
+int iot_reporting_make(struct iot_reporting *w, const char *folder, const char *rules_path,
+                       size_t top, char error[512])
+{
+    *w = (struct iot_reporting){0};
+    if (rules_path && iot_rules_read(&w->rules, rules_path, error))
+        return -1;
+    if (!(w->trace = iot_trace_read(folder, error)))
+        return -1;
+    if ((w->model = iot_model_build(w->trace)) &&
+        !iot_classify(&w->classes, w->trace, rules_path ? &w->rules : NULL) &&
+        !iot_report_make(&w->report, w->trace, w->model, &w->classes, top))
+        return 0;
+    snprintf(error, 512, "%s: out of memory for a run of %zu events", folder, w->trace->events.n);
+    return -1;
+}
+
+void iot_reporting_free(struct iot_reporting *w)
+{
+    iot_report_free(&w->report);
+    iot_classes_free(&w->classes);
+    if (w->model)
+        iot_model_free(w->model);
+    if (w->trace)
+        iot_trace_free(w->trace);
+    iot_rules_free(&w->rules);
+    *w = (struct iot_reporting){0};
+}

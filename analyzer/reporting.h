@@ -1,0 +1,20 @@
+/* From a trace folder to a report: the steps that `report` and `run` share. */
+#ifndef IOT_ANALYZER_REPORTING_H
+#define IOT_ANALYZER_REPORTING_H
+
+#include "analyzer/report.h"
+
+struct iot_reporting {
+    struct iot_trace *trace;
+    struct iot_model *model;
+    struct iot_rules rules;
+    struct iot_classes classes;
+    struct iot_report report;
+};
+
+/* `rules_path` may be NULL. Returns 0, or -1 with one line in `error`. Free in either case. */
+int iot_reporting_make(struct iot_reporting *reporting, const char *folder, const char *rules_path,
+                       size_t top, char error[512]);
+void iot_reporting_free(struct iot_reporting *reporting);
+
+#endif

@@ -1,0 +1,47 @@
+/* Rules say which object a file is by its name; the user's come before the built-in ones
+ * (rules.def). The first that matches wins.
+ *
+ * A rules file has one a line, `#` starts a comment:
+ *     <object> <glob> [op=read|write]
+ * The glob is fnmatch's; `*` also matches slashes, and a glob without a slash is matched with the
+ * last component of a path.
+ */
+#ifndef IOT_ANALYZER_RULES_H
+#define IOT_ANALYZER_RULES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyzer/objects.h"
+
+struct iot_rule {
+    const char *glob;
+    const char *fixed; /* what must be equal where the glob is one star and a fixed text */
+    size_t n_fixed;
+    const char *why; /* in words */
+    uint8_t object;
+    uint8_t directions; /* bit d: for that direction */
+    uint8_t kind;
+    uint8_t whole_path;
+};
+
+struct iot_rules {
+    struct iot_rule *rules;
+    size_t n;
+    struct iot_arena *arena; /* the texts; NULL for the built-in tables */
+};
+
+/* Reads a rules file. Returns 0, or -1 with one line in `error` (file, line, what is wrong). Free
+ * in either case. */
+int iot_rules_read(struct iot_rules *rules, const char *path, char error[512]);
+void iot_rules_free(struct iot_rules *rules);
+
+/* The built-in tables; never NULL. */
+const struct iot_rules *iot_rules_sure(void);
+const struct iot_rules *iot_rules_likely(void);
+
+/* NULL: none matches. */
+const struct iot_rule *iot_rules_find(const struct iot_rules *rules, const char *path,
+                                      enum iot_direction direction);
+
+#endif

@@ -1,0 +1,273 @@
+#include "analyzer/schedule.h"
+
+#include <stdlib.h>
+
+static int blocked(const struct iot_trace *trace, const struct iot_links *links, size_t i)
+{
+    return links->waker[i].kind != IOT_WAKER_NONE &&
+           iot_waker_time(trace, links->waker[i]) > trace->events.t0_ns[i];
+}
+
+static enum iot_part part_of(const struct iot_trace *trace, const struct iot_links *links, size_t i)
+{
+    const struct iot_events *e = &trace->events;
+    const struct iot_op_info *op = iot_op_info(e->op[i]);
+    unsigned flags = links->flags[i];
+    if (flags & IOT_LINK_NESTED)
+        return IOT_PART_NONE;
+    if (blocked(trace, links, i))
+        return IOT_PART_WAIT;
+    if (flags & IOT_LINK_SLEEP)
+        return IOT_PART_SLEEP;
+    if (flags & IOT_LINK_EXTERNAL)
+        return IOT_PART_EXTERNAL;
+    if (flags & IOT_LINK_UNEXPLAINED)
+        return IOT_PART_UNEXPLAINED;
+    switch (op->class_) {
+    case IOT_DATA:
+    case IOT_META:
+    case IOT_SYNC:
+        return IOT_PART_IO;
+    case IOT_WAIT:
+        /* For a child or thread that left no trace. One that did, and had ended, was no wait. */
+        return e->result[i] > 0 && links->waker[i].kind == IOT_WAKER_NONE ? IOT_PART_UNEXPLAINED
+                                                                          : IOT_PART_NONE;
+    default:
+        return IOT_PART_NONE;
+    }
+}
+
+void iot_schedule_parts(const struct iot_trace *trace, const struct iot_links *links,
+                        struct iot_model *model)
+{
+    for (size_t i = 0; i < trace->events.n; i++) {
+        model->part[i] = (uint8_t)part_of(trace, links, i);
+        model->service_ns[i] = model->part[i] == IOT_PART_IO
+                                   ? trace->events.t1_ns[i] - trace->events.t0_ns[i]
+                                   : 0;
+    }
+}
+
+/* --- the graph --- */
+
+enum { BEFORE = 1, AFTER = 2 };
+
+struct builder {
+    struct iot_schedule *schedule;
+    const struct iot_trace *trace;
+    const struct iot_links *links;
+    const struct iot_model *model;
+    uint8_t *need;             /* by event: the nodes that stand at it */
+    uint32_t *before, *after;  /* by event: those nodes */
+    uint32_t *start, *end;     /* by lane */
+    int failed;
+};
+
+static void need_waker(struct builder *b, struct iot_waker waker)
+{
+    if (waker.kind == IOT_WAKER_ENTRY)
+        b->need[waker.index] |= BEFORE;
+}
+
+/* A link to or from what a signal handler did cannot be placed: it lies inside another call. */
+static int usable(const struct builder *b, struct iot_waker waker)
+{
+    return waker.kind == IOT_WAKER_LANE ||
+           (waker.kind == IOT_WAKER_ENTRY && !(b->links->flags[waker.index] & IOT_LINK_NESTED));
+}
+
+static int linked(const struct builder *b, size_t i)
+{
+    return !(b->links->flags[i] & IOT_LINK_NESTED) && usable(b, b->links->waker[i]);
+}
+
+static void find_needs(struct builder *b)
+{
+    for (size_t i = 0; i < b->trace->events.n; i++) {
+        if (!linked(b, i))
+            continue;
+        b->need[i] |= BEFORE;
+        if (b->model->part[i] == IOT_PART_WAIT)
+            b->need[i] |= AFTER;
+        need_waker(b, b->links->waker[i]);
+    }
+    for (size_t l = 0; l < b->trace->n_lanes; l++)
+        if (usable(b, b->links->creator[l]))
+            need_waker(b, b->links->creator[l]);
+}
+
+static uint32_t node(struct builder *b, int64_t t, uint32_t lane)
+{
+    uint32_t n = iot_graph_add_node(&b->schedule->graph, t < 0 ? 0 : t, lane);
+    b->failed |= n == IOT_NO_NODE;
+    return n;
+}
+
+/* The edge from the lane's node before to this one, with the events in between. */
+static void lane_edge(struct builder *b, uint32_t src, uint32_t dst, size_t first, size_t end,
+                      int wait)
+{
+    if (b->failed)
+        return;
+    const struct iot_graph *g = &b->schedule->graph;
+    int64_t base = g->nodes[dst].time_ns - g->nodes[src].time_ns;
+    for (size_t i = first; i < end; i++)
+        base -= b->model->service_ns[i];
+    b->failed |= iot_graph_add_lane(&b->schedule->graph, src, dst, wait ? 0 : base, (uint32_t)first,
+                                    (uint32_t)(end - first)) == IOT_NO_NODE;
+}
+
+static void cut_lane(struct builder *b, uint32_t l)
+{
+    const struct iot_lane *lane = &b->trace->lanes[l];
+    const struct iot_events *e = &b->trace->events;
+    size_t first = lane->first_event, end = first + lane->n_events;
+    int64_t start_ns = l == 0 ? 0 : lane->start_ns;
+    uint32_t last = b->start[l] = node(b, start_ns, l);
+    for (size_t i = first; i < end; i++) {
+        if (b->need[i] & BEFORE) {
+            b->before[i] = node(b, e->t0_ns[i], l);
+            lane_edge(b, last, b->before[i], first, i, 0);
+            last = b->before[i];
+            first = i;
+        }
+        if (b->need[i] & AFTER) {
+            b->after[i] = node(b, e->t1_ns[i], l);
+            lane_edge(b, last, b->after[i], first, i + 1, 1);
+            last = b->after[i];
+            first = i + 1;
+        }
+    }
+    b->end[l] = node(b, lane->end_ns, l);
+    lane_edge(b, last, b->end[l], first, end, 0);
+}
+
+static const struct iot_lane *sorting;
+
+static int by_events(const void *a, const void *b)
+{
+    const struct iot_lane *x = &sorting[*(const uint32_t *)a], *y = &sorting[*(const uint32_t *)b];
+    return x->first_event < y->first_event ? -1 : x->first_event > y->first_event;
+}
+
+/* In the order of their events, which is the order of the graph's calls. */
+static void cut_lanes(struct builder *b)
+{
+    uint32_t *order = malloc((b->trace->n_lanes + 1) * sizeof *order);
+    b->failed |= !order;
+    for (uint32_t l = 0; !b->failed && l < b->trace->n_lanes; l++)
+        order[l] = l;
+    sorting = b->trace->lanes;
+    if (!b->failed)
+        qsort(order, b->trace->n_lanes, sizeof *order, by_events);
+    for (uint32_t k = 0; !b->failed && k < b->trace->n_lanes; k++)
+        cut_lane(b, order[k]);
+    free(order);
+}
+
+static void cross(struct builder *b, struct iot_waker from, uint32_t dst, int wait,
+                  enum iot_edge_use use)
+{
+    struct iot_graph *g = &b->schedule->graph;
+    uint32_t src = from.kind == IOT_WAKER_LANE ? b->end[from.index] : b->before[from.index];
+    int64_t latency = g->nodes[dst].time_ns - g->nodes[src].time_ns;
+    if (b->failed || latency < 0)
+        return;
+    uint32_t n = iot_graph_add_cross(g, src, dst, wait ? latency : 0);
+    b->failed |= n == IOT_NO_NODE;
+    if (n == IOT_NO_NODE)
+        return;
+    if (n >= b->schedule->n_use) {
+        size_t wanted = ((size_t)n + 1) * 2;
+        uint8_t *grown = realloc(b->schedule->use, wanted);
+        if (!grown) {
+            b->failed = 1;
+            return;
+        }
+        for (size_t k = b->schedule->n_use; k < wanted; k++)
+            grown[k] = IOT_USE_NONE;
+        b->schedule->use = grown;
+        b->schedule->n_use = wanted;
+    }
+    b->schedule->use[n] = (uint8_t)use;
+}
+
+/* A child that was killed went on after its last event: what lies between is its computing. */
+static enum iot_edge_use waking(const struct builder *b, struct iot_waker waker)
+{
+    if (waker.kind == IOT_WAKER_LANE &&
+        b->trace->processes[b->trace->lanes[waker.index].process].end == IOT_END_OPEN)
+        return IOT_USE_CREATE;
+    return IOT_USE_WAKE;
+}
+
+static void join_lanes(struct builder *b)
+{
+    for (uint32_t l = 1; l < b->trace->n_lanes; l++)
+        if (usable(b, b->links->creator[l]))
+            cross(b, b->links->creator[l], b->start[l], 1, IOT_USE_CREATE);
+    for (size_t i = 0; i < b->trace->events.n; i++) {
+        if (!linked(b, i))
+            continue;
+        int wait = b->model->part[i] == IOT_PART_WAIT;
+        cross(b, b->links->waker[i], wait ? b->after[i] : b->before[i], wait,
+              waking(b, b->links->waker[i]));
+    }
+}
+
+/* The end of the run is the end of the lane that ended the root process, in its last image. */
+static uint32_t last_lane(const struct iot_trace *trace)
+{
+    uint32_t root = trace->processes[0].pid, found = 0;
+    for (uint32_t l = 0; l < trace->n_lanes; l++)
+        if (trace->processes[trace->lanes[l].process].pid == root &&
+            trace->lanes[l].end_ns <= trace->wall_ns &&
+            trace->lanes[l].end_ns > trace->lanes[found].end_ns)
+            found = l;
+    return found;
+}
+
+int iot_schedule_build(struct iot_schedule *schedule, const struct iot_trace *trace,
+                       const struct iot_links *links, const struct iot_model *model)
+{
+    size_t n = trace->events.n + 1, lanes = trace->n_lanes + 1;
+    *schedule = (struct iot_schedule){0};
+    struct builder b = {schedule,
+                        trace,
+                        links,
+                        model,
+                        calloc(n, 1),
+                        calloc(n, sizeof *b.before),
+                        calloc(n, sizeof *b.after),
+                        calloc(lanes, sizeof *b.start),
+                        calloc(lanes, sizeof *b.end),
+                        0};
+    b.failed = !b.need || !b.before || !b.after || !b.start || !b.end;
+    if (!b.failed)
+        find_needs(&b);
+    for (size_t i = 0; !b.failed && i < trace->events.n; i++)
+        b.failed |= iot_graph_add_call(&schedule->graph, model->service_ns[i]) == IOT_NO_NODE;
+    if (!b.failed)
+        cut_lanes(&b);
+    if (!b.failed) {
+        join_lanes(&b);
+        schedule->graph.start = b.start[0];
+        schedule->graph.end = b.end[last_lane(trace)];
+    }
+    b.failed = b.failed || iot_graph_finish(&schedule->graph) ||
+               iot_replay_init(&schedule->replay, &schedule->graph);
+    free(b.need);
+    free(b.before);
+    free(b.after);
+    free(b.start);
+    free(b.end);
+    return b.failed ? -1 : 0;
+}
+
+void iot_schedule_free(struct iot_schedule *schedule)
+{
+    iot_replay_free(&schedule->replay);
+    iot_graph_free(&schedule->graph);
+    free(schedule->use);
+    *schedule = (struct iot_schedule){0};
+}

@@ -1,0 +1,59 @@
+#include "analyzer/verdict.h"
+
+#include <stdio.h>
+
+#include "analyzer/people.h"
+
+/* Below this share of the run, I/O is not what limits it. */
+enum { LIMITS_FROM_PERCENT = 1 };
+
+/* By object, and whether the carrying lane was in the calls itself or waited for another lane. */
+static const char *const causes[IOT_OBJECTS][2] = {
+    [IOT_INPUT] = {"input that is read before work can go on",
+                   "input that starves the run: its readers are too slow"},
+    [IOT_ARTIFACT] = {"artifacts that are loaded before work can go on",
+                      "artifacts that the run waits for while another lane loads them"},
+    [IOT_STATE] = {"state that is moved before work can go on",
+                   "state that the run waits for while another lane moves it"},
+    [IOT_OUTPUT] = {"output that is written before work can go on",
+                    "back-pressure: output that the run waits for another lane to write"},
+    [IOT_OTHER] = {"start-up and configuration files",
+                   "start-up and configuration files of processes that the run waits for"},
+};
+
+int64_t iot_curve_at(const struct iot_model *model, double lambda)
+{
+    const struct iot_model_curve *c = model->curve;
+    for (size_t i = 0; i + 1 < model->n_curve; i++)
+        if (c[i + 1].lambda <= lambda && c[i].lambda > c[i + 1].lambda) {
+            double share = (lambda - c[i + 1].lambda) / (c[i].lambda - c[i + 1].lambda);
+            double span = (double)(c[i].time_ns - c[i + 1].time_ns);
+            return c[i + 1].time_ns + (int64_t)(share * span);
+        }
+    return model->wall_ns - (int64_t)((1 - lambda) * (double)model->path.io_ns);
+}
+
+void iot_verdict(const struct iot_report *r, char text[256])
+{
+    int64_t io = r->total.exposed_ns, wall = r->model->wall_ns;
+    struct iot_words adds = iot_people_time(io), of = iot_people_time(wall);
+    struct iot_words share = iot_people_share(io, wall);
+    int most = 0;
+
+    if (io < wall / 100 * LIMITS_FROM_PERCENT || !io) {
+        if (io)
+            snprintf(text, 256, "I/O is not what limits this run: it adds %s to %s (%s).",
+                     adds.text, of.text, share.text);
+        else
+            snprintf(text, 256, "I/O is not what limits this run of %s: it adds nothing.", of.text);
+        return;
+    }
+    for (int o = 1; o < IOT_OBJECTS; o++)
+        if (r->objects[o].figures.exposed_ns > r->objects[most].figures.exposed_ns)
+            most = o;
+    const struct iot_figures *f = &r->objects[most].figures;
+    int waited = f->waited_ns > f->exposed_ns - f->waited_ns;
+    snprintf(text, 256, "I/O adds %s to this run of %s (%s), %s %s.", adds.text, of.text,
+             share.text, f->exposed_ns > io - f->exposed_ns ? "most of it" : "the largest part of it",
+             causes[most][waited]);
+}

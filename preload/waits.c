@@ -1,0 +1,284 @@
+/* Waits and wakes between threads, and between processes through shared memory.
+ *
+ * A lock that was free and that nobody waits for leaves no row: it is taken with the trying form,
+ * which does the same as the waiting one where the lock is free. Two things make a release worth a
+ * row: somebody waits for it, or the mutex guards a condition, for then it orders the messages that
+ * pass under it. Semaphores are messages themselves.
+ */
+#include <errno.h>
+#include <semaphore.h>
+#include <stdarg.h>
+
+#include "preload/real.h"
+#include "preload/record.h"
+#include "preload/shared.h"
+#include "preload/wrap.h"
+
+enum { PLACES = 1024 }; /* by address, the latest wins */
+
+/* What is known of the locks at a place. Like `held` not forgotten by a forked child: there they are
+ * what they were. */
+static uintptr_t guards[PLACES]; /* the mutex there that was seen with a condition */
+static uint32_t waiters[PLACES]; /* how many threads wait for locks there */
+/* Whether there is any of the two, which is all that the way of a free lock asks. */
+static uint8_t watched[PLACES];
+/* The mutex this thread took last and still holds: what it signals under. */
+static __thread pthread_mutex_t *held __attribute__((tls_model("initial-exec")));
+
+static uint32_t place(const void *address)
+{
+    return (uint32_t)((uintptr_t)address >> 3) % PLACES;
+}
+
+static int is_guard(const void *mutex)
+{
+    return guards[place(mutex)] == (uintptr_t)mutex;
+}
+
+static void make_guard(const void *mutex)
+{
+    guards[place(mutex)] = (uintptr_t)mutex;
+    watched[place(mutex)] = 1;
+}
+
+static int is_watched(const void *lock)
+{
+    return watched[place(lock)];
+}
+
+static int waited_for(const void *lock)
+{
+    return __atomic_load_n(&waiters[place(lock)], __ATOMIC_RELAXED) != 0;
+}
+
+static void begin_waiting(const void *lock)
+{
+    __atomic_fetch_add(&waiters[place(lock)], 1, __ATOMIC_RELAXED);
+    watched[place(lock)] = 1; /* once contended, it is likely to be again */
+}
+
+static void end_waiting(const void *lock)
+{
+    __atomic_fetch_sub(&waiters[place(lock)], 1, __ATOMIC_RELAXED);
+}
+
+static void record(struct iot_thread *t, uint16_t op, struct iot_timed call, int64_t result,
+                   const void *address, const void *mutex)
+{
+    struct iot_place at = iot_place_of(t, address);
+    int64_t offset = mutex ? (int64_t)iot_place_of(t, mutex).addr : 0;
+    iot_timed_event(t, call,
+                    &(struct iot_row){
+                        .result = result, .offset = offset, .addr = at.addr, .obj = at.name, .op = op});
+}
+
+/* Out of line, like all that a free lock does not need: it keeps the registers free. */
+static __attribute__((noinline)) void record_moment(uint16_t op, const void *address)
+{
+    struct iot_thread *t = iot_enter();
+    if (!t)
+        return;
+    uint64_t now = iot_now();
+    record(t, op, (struct iot_timed){now, now, 0}, 0, address, NULL);
+}
+
+/* A call that may wait for the lock at `address` and returns an error number. */
+#define WAIT_FOR(operation, address, expression)                                                   \
+    ({                                                                                             \
+        struct iot_thread *t = iot_enter();                                                        \
+        begin_waiting(address);                                                                    \
+        struct iot_timed call = {.t0 = iot_now()};                                                 \
+        int waited = expression;                                                                   \
+        call.t1 = iot_now();                                                                       \
+        call.err = waited;                                                                         \
+        end_waiting(address);                                                                      \
+        if (t)                                                                                     \
+            record(t, IOT_OP_##operation, call, waited, address, NULL);                            \
+        waited;                                                                                    \
+    })
+
+/* --- mutexes --- */
+
+static int took(pthread_mutex_t *mutex, int result)
+{
+    if (result == 0 || result == EOWNERDEAD) {
+        held = mutex;
+        if (is_watched(mutex) && is_guard(mutex))
+            record_moment(IOT_OP_MUTEX_LOCK, mutex);
+    }
+    return result;
+}
+
+#define MUTEX_LOCK(sym, params, args)                                                              \
+    static __attribute__((noinline)) int sym##_waits params                                        \
+    {                                                                                              \
+        int result = WAIT_FOR(MUTEX_LOCK, mutex, iot_real.sym args);                               \
+        if (result == 0 || result == EOWNERDEAD)                                                   \
+            held = mutex;                                                                          \
+        return result;                                                                             \
+    }                                                                                              \
+    int sym params                                                                                 \
+    {                                                                                              \
+        int result = iot_real.pthread_mutex_trylock(mutex);                                        \
+        return __builtin_expect(result != EBUSY, 1) ? took(mutex, result) : sym##_waits args;      \
+    }
+
+MUTEX_LOCK(pthread_mutex_lock, (pthread_mutex_t * mutex), (mutex))
+MUTEX_LOCK(pthread_mutex_timedlock,
+           (pthread_mutex_t *restrict mutex, const struct timespec *restrict until), (mutex, until))
+MUTEX_LOCK(pthread_mutex_clocklock,
+           (pthread_mutex_t *restrict mutex, clockid_t clock, const struct timespec *restrict until),
+           (mutex, clock, until))
+
+int pthread_mutex_trylock(pthread_mutex_t *mutex)
+{
+    return took(mutex, iot_real.pthread_mutex_trylock(mutex));
+}
+
+int pthread_mutex_unlock(pthread_mutex_t *mutex)
+{
+    if (held == mutex)
+        held = NULL;
+    if (is_watched(mutex) && (is_guard(mutex) || waited_for(mutex)))
+        record_moment(IOT_OP_MUTEX_UNLOCK, mutex);
+    return iot_real.pthread_mutex_unlock(mutex);
+}
+
+/* --- conditions --- */
+
+#define COND_WAIT(sym, params, args)                                                               \
+    int sym params                                                                                 \
+    {                                                                                              \
+        struct iot_thread *t = iot_enter();                                                        \
+        make_guard(mutex);                                                                         \
+        struct iot_timed call = {.t0 = iot_now()};                                                 \
+        int result = iot_real.sym args;                                                            \
+        call.t1 = iot_now();                                                                       \
+        call.err = result;                                                                         \
+        held = mutex;                                                                              \
+        if (t)                                                                                     \
+            record(t, IOT_OP_COND_WAIT, call, result, cond, mutex);                                \
+        return result;                                                                             \
+    }
+
+COND_WAIT(pthread_cond_wait, (pthread_cond_t *restrict cond, pthread_mutex_t *restrict mutex),
+          (cond, mutex))
+COND_WAIT(pthread_cond_timedwait,
+          (pthread_cond_t *restrict cond, pthread_mutex_t *restrict mutex,
+           const struct timespec *restrict until),
+          (cond, mutex, until))
+COND_WAIT(pthread_cond_clockwait,
+          (pthread_cond_t *restrict cond, pthread_mutex_t *restrict mutex, clockid_t clock,
+           const struct timespec *restrict until),
+          (cond, mutex, clock, until))
+
+/* A signal under a mutex tells that it guards the condition, before anybody has waited. */
+static void signals(uint16_t op, pthread_cond_t *cond)
+{
+    if (held && !is_guard(held)) {
+        make_guard(held);
+        record_moment(IOT_OP_MUTEX_LOCK, held); /* its order begins here */
+    }
+    record_moment(op, cond);
+}
+
+int pthread_cond_signal(pthread_cond_t *cond)
+{
+    signals(IOT_OP_COND_SIGNAL, cond);
+    return iot_real.pthread_cond_signal(cond);
+}
+
+int pthread_cond_broadcast(pthread_cond_t *cond)
+{
+    signals(IOT_OP_COND_BROADCAST, cond);
+    return iot_real.pthread_cond_broadcast(cond);
+}
+
+/* --- semaphores --- */
+
+#define SEM_WAIT(sym, params, args)                                                                \
+    int sym params                                                                                 \
+    {                                                                                              \
+        struct iot_thread *t = iot_enter();                                                        \
+        if (!t)                                                                                    \
+            return iot_real.sym args;                                                              \
+        IOT_TIMED(int, sym, args)                                                                  \
+        record(t, IOT_OP_SEM_WAIT, call, result, sem, NULL);                                       \
+        return result;                                                                             \
+    }
+
+SEM_WAIT(sem_wait, (sem_t * sem), (sem))
+SEM_WAIT(sem_timedwait, (sem_t *restrict sem, const struct timespec *restrict until), (sem, until))
+SEM_WAIT(sem_clockwait,
+         (sem_t *restrict sem, clockid_t clock, const struct timespec *restrict until),
+         (sem, clock, until))
+
+/* One that did not get it is no message. */
+int sem_trywait(sem_t *sem)
+{
+    struct iot_thread *t = iot_enter();
+    if (!t)
+        return iot_real.sem_trywait(sem);
+    IOT_TIMED(int, sem_trywait, (sem))
+    if (result == 0)
+        record(t, IOT_OP_SEM_WAIT, call, result, sem, NULL);
+    return result;
+}
+
+int sem_post(sem_t *sem)
+{
+    record_moment(IOT_OP_SEM_POST, sem);
+    return iot_real.sem_post(sem);
+}
+
+sem_t *sem_open(const char *name, int flags, ...)
+{
+    va_list ap;
+    va_start(ap, flags);
+    mode_t mode = flags & O_CREAT ? va_arg(ap, mode_t) : 0;
+    unsigned value = flags & O_CREAT ? va_arg(ap, unsigned) : 0;
+    va_end(ap);
+    sem_t *sem = iot_real.sem_open(name, flags, mode, value);
+    if (sem != SEM_FAILED)
+        iot_shared_semaphore(sem, name);
+    return sem;
+}
+
+/* --- the other locks: recorded where they waited --- */
+
+#define LOCK(sym, try, operation, params, args)                                                    \
+    static __attribute__((noinline)) int sym##_waits params                                        \
+    {                                                                                              \
+        return WAIT_FOR(operation, (const void *)lock, iot_real.sym args);                         \
+    }                                                                                              \
+    int sym params                                                                                 \
+    {                                                                                              \
+        int tried = iot_real.try args;                                                             \
+        return __builtin_expect(tried != EBUSY, 1) ? tried : sym##_waits args;                     \
+    }
+
+#define UNLOCK(sym, operation, params)                                                             \
+    int sym params                                                                                 \
+    {                                                                                              \
+        if (is_watched((const void *)lock) && waited_for((const void *)lock))                                                        \
+            record_moment(IOT_OP_##operation, (const void *)lock);                                 \
+        return iot_real.sym(lock);                                                                 \
+    }
+
+LOCK(pthread_rwlock_rdlock, pthread_rwlock_tryrdlock, RWLOCK_LOCK, (pthread_rwlock_t * lock), (lock))
+LOCK(pthread_rwlock_wrlock, pthread_rwlock_trywrlock, RWLOCK_LOCK, (pthread_rwlock_t * lock), (lock))
+LOCK(pthread_spin_lock, pthread_spin_trylock, SPIN_LOCK, (pthread_spinlock_t * lock), (lock))
+UNLOCK(pthread_rwlock_unlock, RWLOCK_UNLOCK, (pthread_rwlock_t * lock))
+UNLOCK(pthread_spin_unlock, SPIN_UNLOCK, (pthread_spinlock_t * lock))
+
+int pthread_barrier_wait(pthread_barrier_t *barrier)
+{
+    struct iot_thread *t = iot_enter();
+    struct iot_timed call = {.t0 = iot_now()};
+    int result = iot_real.pthread_barrier_wait(barrier);
+    call.t1 = iot_now();
+    call.err = 0;
+    if (t)
+        record(t, IOT_OP_BARRIER_WAIT, call, result, barrier, NULL);
+    return result;
+}
