@@ -6,7 +6,7 @@
 
 enum other_end { OTHER_NONE, OTHER_DESC, OTHER_PATH, OTHER_NAME };
 
-/* What obj2 is: FORMAT.md, "Meaning of the rows". NAME: of what was to be opened, and the only
+/* What obj2 is: FORMAT.md, "What the rows mean". NAME: of what was to be opened, and the only
  * thing known of it if that failed. A duplicate and the second end of a pipe have the name of
  * the first: they add nothing. */
 static const uint8_t other_ends[IOT_OP_LIMIT] = {
