@@ -1,4 +1,5 @@
-/* What is pending meets the kernel: flushes of one stream, of all, and at the end of the process. */
+/* What is pending meets the kernel: flushes of one stream, of all, and at the end of the process.
+ */
 #include "preload/real.h"
 
 #include "preload/stream.h"
@@ -24,8 +25,8 @@ FLUSHES_VOID(setbuffer, SETVBUF, (FILE *restrict stream, char *restrict buffer, 
 
 /* --- all streams --- */
 
-/* libc's list of all open streams and its lock, exported since 2.2: the one table of them that has no
- * stream in it that was closed behind our back. */
+/* libc's list of all open streams and its lock, exported since 2.2: the one table of them that has
+ * no stream in it that was closed behind our back. */
 extern FILE *_IO_list_all __attribute__((weak));
 void _IO_list_lock(void) __attribute__((weak));
 void _IO_list_unlock(void) __attribute__((weak));
@@ -60,8 +61,8 @@ static int is_pending(const FILE *stream)
 static void flushed(struct iot_thread *t, uint64_t t0, uint64_t t1, uint16_t op, size_t bytes,
                     uint32_t obj)
 {
-    iot_event(t, &(struct iot_row){
-                     .t0 = t0, .t1 = t1, .bytes = (int64_t)bytes, .obj = obj, .op = op});
+    iot_event(t,
+              &(struct iot_row){.t0 = t0, .t1 = t1, .bytes = (int64_t)bytes, .obj = obj, .op = op});
 }
 
 /* Those that find no place are recorded as flushed at once. */

@@ -30,11 +30,10 @@ static FILE *opened(struct iot_thread *t, struct iot_timed call, uint16_t op, FI
     int flags = call.err == EINVAL || call.err == EFAULT ? 0 : flags_of(mode);
     uint32_t name = call.err == EFAULT ? 0 : iot_path(t, AT_FDCWD, path);
     uint32_t obj = stream ? iot_descriptor_opened(t, stream->_fileno, name, flags, 0) : 0;
-    iot_timed_event(t, call, &(struct iot_row){.result = stream != NULL,
-                                               .offset = flags,
-                                               .obj = obj,
-                                               .obj2 = name,
-                                               .op = op});
+    iot_timed_event(
+        t, call,
+        &(struct iot_row){
+            .result = stream != NULL, .offset = flags, .obj = obj, .obj2 = name, .op = op});
     errno = saved;
     return stream;
 }
@@ -66,8 +65,8 @@ FILE *fdopen(int fd, const char *mode)
         return iot_real.fdopen(fd, mode);
     uint32_t obj = iot_descriptor(t, fd);
     TIMED(fdopen, (fd, mode))
-    iot_timed_event(
-        t, call, &(struct iot_row){.result = result != NULL, .obj = obj, .op = IOT_OP_FDOPEN});
+    iot_timed_event(t, call,
+                    &(struct iot_row){.result = result != NULL, .obj = obj, .op = IOT_OP_FDOPEN});
     return result;
 }
 
@@ -130,9 +129,8 @@ static FILE *reopened(const struct ending *ending, struct iot_timed call, FILE *
     if (path)
         return opened(ending->t, call, IOT_OP_FREOPEN, stream, path, mode);
     uint32_t obj = stream ? iot_descriptor(ending->t, stream->_fileno) : 0;
-    iot_timed_event(
-        ending->t, call,
-        &(struct iot_row){.result = stream != NULL, .obj = obj, .op = IOT_OP_FREOPEN});
+    iot_timed_event(ending->t, call,
+                    &(struct iot_row){.result = stream != NULL, .obj = obj, .op = IOT_OP_FREOPEN});
     return stream;
 }
 
@@ -184,8 +182,7 @@ FILE *popen(const char *command, const char *mode)
     if (result)
         iot_descriptor_opened(t, result->_fileno, 0, flags_of(mode) & (O_ACCMODE | O_CLOEXEC), 0);
     iot_timed_event(
-        t, call,
-        &(struct iot_row){.result = result ? child_of(result) : -1, .op = IOT_OP_POPEN});
+        t, call, &(struct iot_row){.result = result ? child_of(result) : -1, .op = IOT_OP_POPEN});
     errno = saved;
     return result;
 }

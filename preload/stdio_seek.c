@@ -1,5 +1,5 @@
-/* Seeking in a stream. It always asks the kernel; it writes what is pending; and it reads: libc puts
- * itself at the start of a block and fills the buffer. */
+/* Seeking in a stream. It always asks the kernel; it writes what is pending; and it reads: libc
+ * puts itself at the start of a block and fills the buffer. */
 #include "preload/real.h"
 
 #include <sys/stat.h>
@@ -93,11 +93,11 @@ static void end(struct seek *seek, uint16_t op, int64_t at, int result)
         return result;                                                                             \
     }
 
-SEEKS(fseek, FSEEK, (FILE *stream, long at, int whence), (stream, at, whence), at)
-SEEKS(fseeko, FSEEK, (FILE *stream, off_t at, int whence), (stream, at, whence), at)
-SEEKS(fseeko64, FSEEK, (FILE *stream, off64_t at, int whence), (stream, at, whence), at)
-SEEKS(fsetpos, FSETPOS, (FILE *stream, const fpos_t *at), (stream, at), at->__pos)
-SEEKS(fsetpos64, FSETPOS, (FILE *stream, const fpos64_t *at), (stream, at), at->__pos)
+SEEKS(fseek, FSEEK, (FILE * stream, long at, int whence), (stream, at, whence), at)
+SEEKS(fseeko, FSEEK, (FILE * stream, off_t at, int whence), (stream, at, whence), at)
+SEEKS(fseeko64, FSEEK, (FILE * stream, off64_t at, int whence), (stream, at, whence), at)
+SEEKS(fsetpos, FSETPOS, (FILE * stream, const fpos_t *at), (stream, at), at->__pos)
+SEEKS(fsetpos64, FSETPOS, (FILE * stream, const fpos64_t *at), (stream, at), at->__pos)
 
 void rewind(FILE *stream)
 {

@@ -111,8 +111,8 @@ DPRINTF(__dprintf_chk, (int fd, int flag, const char *restrict format, ...), __v
 
 /* --- fwrite --- */
 
-/* In items of one byte, as fread. A full result does not mean that all went well: libc also gives it
- * where the data came to lie in the buffer and the flush behind that failed. */
+/* In items of one byte, as fread. A full result does not mean that all went well: libc also gives
+ * it where the data came to lie in the buffer and the flush behind that failed. */
 #define FWRITE(sym, lock)                                                                          \
     size_t sym(const void *restrict from, size_t size, size_t n, FILE *restrict stream)            \
     {                                                                                              \

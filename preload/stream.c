@@ -21,7 +21,8 @@ static size_t buffered(const FILE *stream)
 /* How much would fit in before libc has to write. */
 static size_t room(const FILE *stream)
 {
-    int to_the_end = stream->_flags & IOT_STREAM_LINE_BUFFERED && stream->_flags & IOT_STREAM_WRITING;
+    int to_the_end =
+        stream->_flags & IOT_STREAM_LINE_BUFFERED && stream->_flags & IOT_STREAM_WRITING;
     const char *end = to_the_end ? stream->_IO_buf_end : stream->_IO_write_end;
     return end > stream->_IO_write_ptr ? (size_t)(end - stream->_IO_write_ptr) : 0;
 }
@@ -94,7 +95,8 @@ static int64_t last_filling(struct iot_stream_call *call, int err)
         stream->_IO_write_end = call->write_end;
         return 0;
     }
-    if ((!call->marked && err) || call->flags & _IO_EOF_SEEN || stream->_flags & IOT_STREAM_IN_BACKUP)
+    if ((!call->marked && err) || call->flags & _IO_EOF_SEEN ||
+        stream->_flags & IOT_STREAM_IN_BACKUP)
         return 0;
     return stream->_IO_read_end - stream->_IO_buf_base;
 }
@@ -138,12 +140,12 @@ void iot_stream_wrote(struct iot_stream_call *call, uint16_t op, int64_t result,
                       int failed, int err)
 {
     FILE *stream = call->stream;
-    int64_t bytes =
-        accepted + (int64_t)call->pending - (int64_t)iot_stream_pending(stream);
+    int64_t bytes = accepted + (int64_t)call->pending - (int64_t)iot_stream_pending(stream);
     /* libc drops what it could not write. Only what goes past the buffer comes back counted. */
     if (bytes < 0 || (failed && accepted <= (int64_t)call->room))
         bytes = 0;
-    int refused = failed && stream->_flags & _IO_ERR_SEEN && !(stream->_flags & IOT_STREAM_NO_WRITES);
+    int refused =
+        failed && stream->_flags & _IO_ERR_SEEN && !(stream->_flags & IOT_STREAM_NO_WRITES);
     if (!bytes && !refused) {
         iot_stream_release(stream, call->held);
         return;

@@ -23,8 +23,8 @@
  * functions promise that the caller has the stream for itself, and take no lock here either.
  *
  * What is not exact, because the buffer does not show it: of a write that failed, the bytes that
- * got through before it did (0 is recorded, unless libc says how many); of one scanf, or one fgets of a
- * line with NUL bytes in it, that used up the buffer more than once, all but the last filling.
+ * got through before it did (0 is recorded, unless libc says how many); of one scanf, or one fgets
+ * of a line with NUL bytes in it, that used up the buffer more than once, all but the last filling.
  */
 #ifndef IOT_PRELOAD_STREAM_H
 #define IOT_PRELOAD_STREAM_H

@@ -39,4 +39,6 @@ struct stream_case {
 extern const struct stream_case streams_use[];  /* every function, in every mode */
 extern const struct stream_case streams_hard[]; /* threads, forks, failures, ends */
 
+void streams_names(void); /* the names that a compiler does not let one call */
+
 #endif

@@ -1,6 +1,6 @@
 /* Streams where it is hard: shared by threads and processes, failing, without a descriptor, left
  * pending. */
-#include "streams.h"
+#include "tests/victims/streams.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -291,7 +291,7 @@ static void close_all(void)
 }
 
 const struct stream_case streams_hard[] = {
-    {"threads", threads},   {"cancelled", cancelled}, {"forks", forks},         {"failures", failures},
-    {"memory", memory},     {"prompts", prompts},     {"pending", pending},     {"close_all", close_all},
-    {NULL, NULL},
+    {"threads", threads},   {"cancelled", cancelled}, {"forks", forks},
+    {"failures", failures}, {"memory", memory},       {"prompts", prompts},
+    {"pending", pending},   {"close_all", close_all}, {NULL, NULL},
 };
