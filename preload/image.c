@@ -17,6 +17,7 @@
 #include "preload/life.h"
 #include "preload/process.h"
 #include "preload/real.h"
+#include "preload/stream.h"
 #include "preload/strings.h"
 #include "preload/sys.h"
 #include "preload/text.h"
@@ -298,5 +299,6 @@ __attribute__((constructor)) static void image_start(int argc, char **argv, char
 /* Runs after the destructors of all other libraries. */
 __attribute__((destructor)) static void image_end(void)
 {
+    iot_streams_exit();
     iot_life_exit(-1);
 }

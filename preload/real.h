@@ -9,8 +9,18 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdarg.h>
 #include <stdint.h>
+/* In C99 the header gives these names to __isoc99_fscanf and its kind; here they are themselves. */
+#define fscanf iot_header_fscanf
+#define scanf iot_header_scanf
+#define vfscanf iot_header_vfscanf
+#define vscanf iot_header_vscanf
 #include <stdio.h>
+#undef fscanf
+#undef scanf
+#undef vfscanf
+#undef vscanf
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/select.h>
@@ -28,6 +38,9 @@
 #define PATH2(ret, sym, op, params, args, from_dir, from, to_dir, to) HAND(ret, sym, op, params)
 #define NONE(ret, sym, op, params, args, offset, addr) HAND(ret, sym, op, params)
 #define HANDV(ret, sym, op, params, version) HAND(ret, sym, op, params)
+#define READS(ret, sym, op, params, ...) HAND(ret, sym, op, params)
+#define WRITES(ret, sym, op, params, ...) HAND(ret, sym, op, params)
+#define PRINTS(sym, op, params, ...) HAND(int, sym, op, params)
 
 #define REAL(ret, sym, op, params) HAND(ret, sym, op, params)
 
@@ -37,6 +50,13 @@ struct iot_real {
 #include "preload/stdio.def"
 #undef HAND
 };
+
+/* Macros of an optimizing build. */
+#undef fread_unlocked
+#undef fwrite_unlocked
+
+/* The header leaves it out where it should not be used any more. */
+char *gets(char *to);
 
 #undef REAL
 #define REAL(ret, sym, op, params)
@@ -57,6 +77,9 @@ struct iot_real {
 #undef PATH2
 #undef NONE
 #undef HANDV
+#undef READS
+#undef WRITES
+#undef PRINTS
 
 extern struct iot_real iot_real;
 
