@@ -3,18 +3,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/advice.h"
 #include "analyzer/arena.h"
+#include "analyzer/phases.h"
 #include "analyzer/report_parts.h"
 
 int iot_report_make(struct iot_report *report, const struct iot_trace *trace,
-                    const struct iot_model *model, const struct iot_classes *classes, size_t top)
+                    const struct iot_model *model, const struct iot_classes *classes,
+                    const struct iot_steps *steps, size_t top)
 {
     struct iot_rows rows = {.report = report, .classes = classes};
 
     *report = (struct iot_report){.trace = trace, .model = model, .arena = iot_arena_new()};
-    int failed = !report->arena || iot_rows_sum(&rows) || iot_rows_order(&rows, top) ||
+    int failed = !report->arena || iot_rows_sum(&rows) || iot_rows_phases(&rows, steps) ||
+                 iot_rows_order(&rows, top) ||
                  iot_rows_latency(&rows) || iot_rows_recoverable(&rows) || iot_report_run(report) ||
-                 iot_report_untraced(report) || iot_report_not_seen(report);
+                 iot_report_untraced(report) || iot_report_not_seen(report) ||
+                 iot_rows_advice(&rows);
     iot_rows_free(&rows);
     return failed ? -1 : 0;
 }
@@ -22,6 +27,8 @@ int iot_report_make(struct iot_report *report, const struct iot_trace *trace,
 void iot_report_free(struct iot_report *report)
 {
     free(report->files);
+    free(report->phases);
+    iot_advice_free(report->advice);
     free(report->run.untraced);
     free(report->run.not_seen);
     free(report->run.filesystems);
