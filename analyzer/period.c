@@ -15,7 +15,7 @@ enum {
     ODD = 20,  /* one in twenty may be either */
     WARM_UP = 5,
     WARM_UP_MAX = 10,         /* a fifth of the intervals, or ten, do not count at first */
-    COVER = 4,                /* the steps are at least a quarter of the run, */
+    COVER = 8,                /* the steps are at least an eighth of the run, */
     COVER_OTHER_PERCENT = 75, /* and this much of what the best candidate covers */
     ALIKE_PERCENT = 60,       /* of the bursts */
     JUMP = 3,                 /* between the gaps in a burst and those between bursts */

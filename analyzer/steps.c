@@ -26,20 +26,29 @@ static int by_time(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The end of the last step, from the length of the others. */
-static int set_end(struct iot_steps *s, int64_t wall_ns)
+static int64_t median_span(const struct iot_steps *s, int64_t *spans)
 {
-    int64_t *spans = malloc(s->n * sizeof *spans);
-    if (!spans)
-        return -1;
     for (size_t i = 0; i + 1 < s->n; i++)
         spans[i] = s->starts_ns[i + 1] - s->starts_ns[i];
-    s->end_ns = wall_ns;
+    qsort(spans, s->n - 1, sizeof *spans, by_time);
+    return spans[(s->n - 2) / 2];
+}
+
+static int set_end(struct iot_steps *s, const struct iot_trace *t, const struct iot_model *m)
+{
+    const struct iot_events *e = &t->events;
+    int64_t *spans = malloc(s->n * sizeof *spans), end = t->wall_ns;
+    if (!spans)
+        return -1;
+    s->end_ns = t->wall_ns;
     if (s->n > 1) {
-        qsort(spans, s->n - 1, sizeof *spans, by_time);
-        int64_t left = wall_ns - s->starts_ns[s->n - 1], median = spans[(s->n - 2) / 2];
-        s->end_ns = s->starts_ns[s->n - 1] + (median < left ? median : left);
+        int64_t last = s->starts_ns[s->n - 1], median = median_span(s, spans);
+        end = last + (median < t->wall_ns - last ? median : t->wall_ns - last);
+        s->end_ns = end;
     }
+    for (size_t i = 0; i < e->n; i++)
+        if (!m->waited[i] && e->t0_ns[i] < end && e->t1_ns[i] > s->end_ns)
+            s->end_ns = e->t1_ns[i] < t->wall_ns ? e->t1_ns[i] : t->wall_ns;
     free(spans);
     return 0;
 }
@@ -153,7 +162,7 @@ int iot_steps_find(struct iot_steps *s, const struct iot_trace *t, const struct 
     *s = (struct iot_steps){0};
     if (from_marks(s, t) || (!s->n && from_period(s, t, m)))
         return -1;
-    return s->n ? set_end(s, t->wall_ns) : 0;
+    return s->n ? set_end(s, t, m) : 0;
 }
 
 void iot_steps_free(struct iot_steps *s)

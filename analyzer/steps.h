@@ -15,7 +15,7 @@ struct iot_steps {
     int64_t *starts_ns; /* ascending; a step lasts until the next one starts */
     size_t n;           /* 0: no steps are known, and then the rest says nothing */
     int64_t end_ns;     /* of the last step: nothing tells it, so it lasts as long as the median of
-                         * the others, or until the run ends */
+                         * the others and the call that is then under way, or until the run ends */
     size_t anchor;      /* an event: one of those that the steps were found from */
     uint8_t source;     /* enum iot_step_source */
 };
