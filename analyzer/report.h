@@ -8,6 +8,7 @@
 #define IOT_ANALYZER_REPORT_H
 
 #include "analyzer/classify.h"
+#include "analyzer/fit.h"
 #include "analyzer/latency.h"
 #include "analyzer/model.h"
 #include "analyzer/objects.h"
@@ -34,11 +35,25 @@ struct iot_figures {
     int64_t opens;     /* calls that open, also those that failed */
     int64_t timed_ops; /* data calls whose time is service; latency is of them */
     struct iot_latency latency;
+    struct iot_fit fit;       /* of the timed calls */
+    int64_t serialization_ns; /* 0 unless coded */
+    uint8_t coded;            /* there is coding that can be told from computing */
+    uint8_t mapped;           /* into memory: its bytes may be read without a call */
+    /* At opens of what was read: sizes, and what of them the page cache held. */
+    int64_t opened_bytes, resident_bytes;
 };
 
 struct iot_report_object {
     uint64_t files; /* rows */
     struct iot_figures figures;
+};
+
+/* Of an artifact, from its first open until its bytes were read and decoded. */
+struct iot_ready {
+    uint8_t known;
+    int64_t storage_ns;   /* with a call on it under way, in whatever lane */
+    int64_t decode_ns;    /* serialization */
+    int64_t placement_ns; /* on a GPU */
 };
 
 struct iot_report_file {
@@ -48,6 +63,7 @@ struct iot_report_file {
     uint8_t object;
     uint8_t rest; /* "(n more)": what --top cut */
     struct iot_figures figures;
+    struct iot_ready ready;
 };
 
 struct iot_untraced {
@@ -88,5 +104,9 @@ struct iot_report {
 int iot_report_make(struct iot_report *report, const struct iot_trace *trace,
                     const struct iot_model *model, const struct iot_classes *classes, size_t top);
 void iot_report_free(struct iot_report *report);
+
+/* "warm", "cold", "mixed" or "unknown": what the page cache held of files when they were opened to
+ * be read. */
+const char *iot_cache_scope(const struct iot_figures *figures);
 
 #endif

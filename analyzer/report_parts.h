@@ -14,6 +14,9 @@ struct iot_rows {
     uint32_t *of_event;                /* row by event; IOT_NO_INDEX: no I/O */
     uint32_t *synced;                  /* rows of file systems that were synced as a whole */
     size_t n_synced, room;
+    /* Events of each row, lane after lane: row r has events[first[r]] .. events[first[r + 1] - 1]. */
+    uint32_t *events;
+    size_t *first;
 };
 
 /* The figures of every file with its object, in report->files, in no order. Returns 0, -1 without
@@ -23,6 +26,16 @@ void iot_rows_free(struct iot_rows *rows);
 
 /* Orders the rows, cuts them, and adds up the objects and the total. */
 int iot_rows_order(struct iot_rows *rows, size_t top);
+/* What was encoded and decoded, by row: before their order. */
+int iot_rows_coding(struct iot_rows *rows);
+/* What the page cache held, by row: before their order. */
+void iot_rows_cache(struct iot_rows *rows);
+/* rows->events, after their order. */
+int iot_rows_group(struct iot_rows *rows);
+/* Latency and bandwidth of each row and object. */
+int iot_rows_fit(struct iot_rows *rows);
+/* How long artifacts took to be ready. */
+void iot_rows_ready(struct iot_rows *rows);
 /* Percentiles of each row and object. */
 int iot_rows_latency(struct iot_rows *rows);
 /* What replays say of the objects and the most exposed files. */

@@ -129,6 +129,7 @@ static int sum_event(struct iot_rows *rows, const struct iot_mounts *mounts, siz
     else if (op->class_ == IOT_META)
         f->metadata_ops++;
     f->opens += is_open(e->op[i]);
+    f->mapped |= e->op[i] == IOT_OP_MMAP && !e->err[i];
     f->service_ns += model->service_ns[i];
     f->exposed_ns += model->exposed_ns[i];
     f->waited_ns += model->waited[i] ? model->exposed_ns[i] : 0;
@@ -170,4 +171,6 @@ void iot_rows_free(struct iot_rows *rows)
     iot_mapped_free(&rows->mapped);
     free(rows->of_event);
     free(rows->synced);
+    free(rows->events);
+    free(rows->first);
 }
