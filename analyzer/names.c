@@ -148,6 +148,7 @@ static int define_desc(struct iot_names *names, const struct iot_row *r)
         .dev = (uint64_t)r->result,
         .ino = (uint64_t)r->bytes,
         .offset = r->offset,
+        .resident = r->err,
     };
     return iot_table_add(&names->by_desc, iot_table_hash(&r->obj, sizeof r->obj),
                          (uint32_t)names->n_descs++);
@@ -317,6 +318,17 @@ static enum iot_file_kind kind_of(uint32_t mode, const char *name)
     }
 }
 
+static void describe_cache(struct iot_file *f, const struct iot_desc *d)
+{
+    enum { WHOLE = 1000 };
+    int64_t bytes = d->offset;
+    if (f->kind != IOT_FILE_REGULAR || !d->resident || d->resident > WHOLE + 1 ||
+        bytes > ((int64_t)1 << 52) || f->opened_bytes > ((int64_t)1 << 62))
+        return;
+    f->opened_bytes += bytes;
+    f->resident_bytes += bytes / WHOLE * (d->resident - 1) + bytes % WHOLE * (d->resident - 1) / WHOLE;
+}
+
 /* What the definition says about its file. */
 static void describe(struct iot_file *f, const struct iot_desc *d)
 {
@@ -335,8 +347,11 @@ static void describe(struct iot_file *f, const struct iot_desc *d)
         return;
     else if (f->kind == IOT_FILE_PIPE)
         f->pipe_bytes = d->offset;
-    else if (d->offset > f->size)
-        f->size = d->offset;
+    else {
+        if (d->offset > f->size)
+            f->size = d->offset;
+        describe_cache(f, d);
+    }
 }
 
 /* Notes a file opened by path under its inode, unless it is there or the path has had another

@@ -40,7 +40,7 @@ struct iot_figures {
     uint8_t coded;            /* there is coding that can be told from computing */
     uint8_t mapped;           /* into memory: its bytes may be read without a call */
     /* At opens of what was read: sizes, and what of them the page cache held. */
-    int64_t opened_bytes, resident_bytes;
+    double opened_bytes, resident_bytes;
 };
 
 struct iot_report_object {

@@ -13,16 +13,16 @@ void iot_rows_cache(struct iot_rows *rows)
             continue;
         struct iot_figures *to = &r->files[row].figures;
         if (to->read_bytes || to->mapped) {
-            to->opened_bytes += file->opened_bytes;
-            to->resident_bytes += file->resident_bytes;
+            to->opened_bytes += (double)file->opened_bytes;
+            to->resident_bytes += (double)file->resident_bytes;
         }
     }
 }
 
 const char *iot_cache_scope(const struct iot_figures *f)
 {
-    if (!f->opened_bytes)
+    if (f->opened_bytes <= 0)
         return "unknown";
-    double share = (double)f->resident_bytes / (double)f->opened_bytes;
+    double share = f->resident_bytes / f->opened_bytes;
     return share >= 0.95 ? "warm" : share <= 0.05 ? "cold" : "mixed";
 }
