@@ -191,8 +191,8 @@ const struct iot_desc *iot_names_desc(struct iot_names *names, uint32_t number)
     return &names->descs[names->last_desc];
 }
 
-/* Paths relative to a descriptor may be many deep; a chain of definitions that leads back to itself is
- * damage, and so is one that makes a name longer than any recorder has room for. */
+/* Paths relative to a descriptor may be many deep; a chain of definitions that leads back to itself
+ * is damage, and so is one that makes a name longer than any recorder has room for. */
 enum { CHAIN_MAX = 64, NAME_BYTES_MAX = 16 * 1024 };
 
 static const char *text_of(struct iot_names *names, struct iot_arena *arena, struct iot_string *s,
@@ -326,7 +326,8 @@ static void describe_cache(struct iot_file *f, const struct iot_desc *d)
         bytes > ((int64_t)1 << 52) || f->opened_bytes > ((int64_t)1 << 62))
         return;
     f->opened_bytes += bytes;
-    f->resident_bytes += bytes / WHOLE * (d->resident - 1) + bytes % WHOLE * (d->resident - 1) / WHOLE;
+    f->resident_bytes +=
+        bytes / WHOLE * (d->resident - 1) + bytes % WHOLE * (d->resident - 1) / WHOLE;
 }
 
 /* What the definition says about its file. */

@@ -17,7 +17,8 @@ int iot_report_make(struct iot_report *report, const struct iot_trace *trace,
         iot_rows_cache(&rows);
     failed = failed || iot_rows_order(&rows, top) || iot_rows_group(&rows) ||
              iot_rows_latency(&rows) || iot_rows_fit(&rows) || iot_rows_recoverable(&rows) ||
-             iot_report_run(report) || iot_report_untraced(report) || iot_report_not_seen(report);
+             iot_report_run(report) || iot_report_untraced(report) || iot_report_not_seen(report) ||
+             iot_report_evidence(report);
     if (!failed)
         iot_rows_ready(&rows);
     iot_rows_free(&rows);
@@ -27,6 +28,7 @@ int iot_report_make(struct iot_report *report, const struct iot_trace *trace,
 void iot_report_free(struct iot_report *report)
 {
     free(report->files);
+    free(report->evidence);
     free(report->run.untraced);
     free(report->run.not_seen);
     free(report->run.filesystems);

@@ -21,6 +21,9 @@
 /* What replays compute for files: as many as this, the most exposed ones. */
 #define IOT_RECOVERABLE_FILES 20
 
+/* Sentences on what a report does not prove. */
+#define IOT_EVIDENCE_MAX 8
+
 #define IOT_NOT_COMPUTED INT64_C(-1)
 
 struct iot_figures {
@@ -28,6 +31,7 @@ struct iot_figures {
     int64_t bytes; /* of sendfile and its kind at both ends */
     int64_t read_bytes, write_bytes;
     int64_t service_ns; /* of sendfile and its kind at the source */
+    int64_t data_service_ns; /* the part of data calls */
     int64_t exposed_ns;
     int64_t waited_ns;      /* part of exposed; the rest is blocking */
     int64_t recoverable_ns; /* IOT_NOT_COMPUTED: unknown */
@@ -77,6 +81,7 @@ struct iot_report_run {
     uint64_t start_realtime_ns;
     uint64_t processes, lanes; /* a process that execs stays one */
     uint64_t storage_read_bytes, storage_write_bytes;
+    int64_t file_read_bytes; /* by calls, from regular files */
     uint64_t runqueue_ns;
     int tsc;
     struct iot_untraced *untraced;
@@ -95,6 +100,8 @@ struct iot_report {
     struct iot_figures total;
     struct iot_report_file *files; /* by exposed, service, path; then the rows "(n more)" */
     size_t n_files;
+    const char **evidence; /* what the report does not prove: sentences without their full stop */
+    size_t n_evidence;
     struct iot_arena *arena;
 };
 

@@ -1,4 +1,5 @@
-/* What of the files that were read the page cache held when they were opened. */
+/* What of the files that were read the page cache held when they were opened, and how much calls
+ * read of them. */
 #include "analyzer/report_parts.h"
 
 void iot_rows_cache(struct iot_rows *rows)
@@ -11,6 +12,8 @@ void iot_rows_cache(struct iot_rows *rows)
             row = rows->of_file[IOT_WRITING][f];
         if (row == IOT_NO_INDEX)
             continue;
+        if (file->kind == IOT_FILE_REGULAR)
+            r->run.file_read_bytes += r->files[row].figures.read_bytes;
         struct iot_figures *to = &r->files[row].figures;
         if (to->read_bytes || to->mapped) {
             to->opened_bytes += (double)file->opened_bytes;

@@ -262,6 +262,7 @@ int iot_report_write_json(const struct iot_report *r, FILE *out)
     put_empty_array(&json, "phases");
     put_empty_array(&json, "queues");
     put_empty_array(&json, "advice");
+    put_texts(&json, "evidence", r->evidence, r->n_evidence);
     iot_json_end_object(&json);
     return iot_json_finish(&json);
 }

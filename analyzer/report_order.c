@@ -15,6 +15,7 @@ static void add(struct iot_figures *to, const struct iot_figures *f)
     to->read_bytes += f->read_bytes;
     to->write_bytes += f->write_bytes;
     to->service_ns += f->service_ns;
+    to->data_service_ns += f->data_service_ns;
     to->exposed_ns += f->exposed_ns;
     to->waited_ns += f->waited_ns;
     to->small_ops += f->small_ops;

@@ -45,6 +45,8 @@ int iot_rows_recoverable(struct iot_rows *rows);
 int iot_report_run(struct iot_report *report);
 int iot_report_untraced(struct iot_report *report);
 int iot_report_not_seen(struct iot_report *report);
+/* report->evidence, when all else is there. */
+int iot_report_evidence(struct iot_report *report);
 
 /* Mount points of a mountinfo text. */
 struct iot_mount {

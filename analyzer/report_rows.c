@@ -131,6 +131,7 @@ static int sum_event(struct iot_rows *rows, const struct iot_mounts *mounts, siz
     f->opens += is_open(e->op[i]);
     f->mapped |= e->op[i] == IOT_OP_MMAP && !e->err[i];
     f->service_ns += model->service_ns[i];
+    f->data_service_ns += op->class_ == IOT_DATA ? model->service_ns[i] : 0;
     f->exposed_ns += model->exposed_ns[i];
     f->waited_ns += model->waited[i] ? model->exposed_ns[i] : 0;
     if (op->moves == IOT_BOTH && e->bytes[i] > 0) {

@@ -210,8 +210,6 @@ static void put_point(const struct page *page, const char *text)
 static void put_limits(const struct page *page)
 {
     const struct iot_report *r = page->report;
-    const struct iot_model *model = r->model;
-    char text[256];
 
     fputc('\n', page->out);
     put_heading(page, "Not seen");
@@ -220,24 +218,8 @@ static void put_limits(const struct page *page)
 
     fputc('\n', page->out);
     put_heading(page, "Not proved");
-    put_point(page,
-              "Whether files came from the page cache is not known: another run may find them "
-              "cold, or warm");
-    put_point(page, "Replays keep the order and the contention of this run: what is recoverable is "
-                    "an estimate, and does not add up over objects");
-    if (r->run.runqueue_ns > (uint64_t)model->wall_ns / 100) {
-        snprintf(
-            text, sizeof text,
-            "Processes were ready and waited %s for a CPU: on a machine of its own the run may "
-            "look different",
-            iot_people_time((int64_t)r->run.runqueue_ns).text);
-        put_point(page, text);
-    }
-    if (model->exposed_error_ns) {
-        snprintf(text, sizeof text, "Which calls are exposed is uncertain by at most %s",
-                 iot_people_time(model->exposed_error_ns).text);
-        put_point(page, text);
-    }
+    for (size_t i = 0; i < r->n_evidence; i++)
+        put_point(page, r->evidence[i]);
 }
 
 void iot_report_write_text(const struct iot_report *report, FILE *out,

@@ -67,8 +67,8 @@ static void open_session(struct work *w, size_t i)
 {
     struct session *s = w->events->err[i] ? NULL : session_of(w, i);
     if (s)
-        *s = (struct session){w->lane, w->events->file[i], w->events->t0_ns[i], 0,
-                              {IOT_NO_CODING, IOT_NO_CODING}};
+        *s = (struct session){
+            w->lane, w->events->file[i], w->events->t0_ns[i], 0, {IOT_NO_CODING, IOT_NO_CODING}};
 }
 
 static void close_session(struct work *w, size_t i)
@@ -86,6 +86,13 @@ static void close_session(struct work *w, size_t i)
     s->lane = 0;
 }
 
+/* In the lane that carries the run: whether no step began since the call before. */
+static int in_one_step(const struct work *w, size_t i)
+{
+    return w->n_steps &&
+           step_at(w, w->events->t1_ns[w->before - 1]) == step_at(w, w->events->t0_ns[i]);
+}
+
 /* Of a gap in front of call i: where to add it; NULL if it is not coding. */
 static int64_t *place(struct work *w, struct session *s, size_t i, enum iot_direction d)
 {
@@ -99,9 +106,9 @@ static int64_t *place(struct work *w, struct session *s, size_t i, enum iot_dire
         return w->events->bytes[i] >= IOT_SMALL_BYTES ? closed : NULL;
     switch (w->classes->files[file].object[d]) {
     case IOT_ARTIFACT:
-        return s && (f->size < 0 || s->read_bytes <= f->size) ? now : NULL;
+        return s && (f->size < 0 || s->read_bytes < f->size || !w->events->bytes[i]) ? now : NULL;
     case IOT_INPUT:
-        return w->n_steps || w->model->waited[i] ? now : NULL;
+        return w->model->waited[i] || in_one_step(w, i) ? now : NULL;
     default:
         return closed;
     }

@@ -5,8 +5,8 @@
  *
  *  - both calls go the same way, on the same descriptor of a regular file;
  *  - read of an artifact: until as many bytes were read as the file has;
- *  - read of input: in the lane that carries the run only where steps are known, since without
- *    them a sample's decoding cannot be told from the work on it;
+ *  - read of input: in the lane that carries the run only within a step, and nothing where
+ *    steps are not known: a sample's decoding cannot be told from the work on it;
  *  - written, and state both ways: within a file that is opened and closed between two steps, in
  *    other lanes or without steps within a quarter of the run; and not in front of a write of less
  *    than IOT_SMALL_BYTES, which is a line of a stream.

@@ -1,9 +1,10 @@
 /* cachestat (Linux 6.5) says it for a range of a descriptor; before, mincore does for a mapping, of
- * files of our own: of others the kernel says that all is there. Both look at every page, so of what
- * is larger a few places are looked at, the first and the last among them.
+ * files of our own: of others the kernel says that all is there. Both look at every page, so of
+ * what is larger a few places are looked at, the first and the last among them.
  *
- * A program that shuts itself in by seccomp may have its filter kill it for a call it does not know.
- * Without privileges it has to set no_new_privs before, by prctl: from then on nothing is asked. */
+ * A program that shuts itself in by seccomp may have its filter kill it for a call it does not
+ * know. Without privileges it has to set no_new_privs before, by prctl: from then on nothing is
+ * asked. */
 #include "preload/residency.h"
 
 #include <errno.h>
@@ -34,9 +35,10 @@ void iot_residency_start(const char *wanted)
         ask = ASK_NOT;
 }
 
-/* The pages that are looked at: all, or places spread evenly. */
+/* The pages that are looked at: all, or places in the middle of as many equal parts. Not the first
+ * pages, which are there where somebody has looked what kind of file it is. */
 struct places {
-    uint64_t pages, step; /* of the file; from one place to the next */
+    uint64_t first, step; /* page of the first place, and from one to the next */
     uint64_t each;        /* pages a place */
     int n;
 };
@@ -45,8 +47,14 @@ static struct places places_of(int64_t size, int n, uint64_t each)
 {
     uint64_t pages = ((uint64_t)size + page - 1) / page;
     if (pages <= each * (uint64_t)n)
-        return (struct places){pages, 0, pages, 1};
-    return (struct places){pages, (pages - each) / (uint64_t)(n - 1), each, n};
+        return (struct places){0, 0, pages, 1};
+    uint64_t step = pages / (uint64_t)n;
+    return (struct places){(step - each) / 2, step, each, n};
+}
+
+static uint64_t place(const struct places *p, int i)
+{
+    return (p->first + (uint64_t)i * p->step) * page;
 }
 
 static uint16_t share(const struct places *p, uint64_t resident)
@@ -62,7 +70,7 @@ static uint16_t by_cachestat(int fd, int64_t size)
     for (int i = 0; i < p.n; i++) {
         struct {
             uint64_t at, bytes;
-        } range = {(uint64_t)i * p.step * page, p.each * page};
+        } range = {place(&p, i), p.each * page};
         struct {
             uint64_t cached, dirty, writeback, evicted, recently_evicted;
         } found = {0};
@@ -89,8 +97,8 @@ static uint16_t by_mincore(int fd, const struct stat *st)
         return 0;
     long failed = 0;
     for (int i = 0; i < p.n && !failed; i++) {
-        failed = iot_sys(SYS_mincore, at + (long)((uint64_t)i * p.step * page), p.each * page, in);
-        for (uint64_t k = 0; k < p.each; k++)
+        failed = iot_sys(SYS_mincore, at + (long)place(&p, i), p.each * page, in);
+        for (uint64_t k = 0; k < p.each && !failed; k++)
             resident += in[k] & 1u;
     }
     iot_sys(SYS_munmap, at, st->st_size);

@@ -7,7 +7,7 @@ on every report that a test makes.
 OBJECTS = ["input", "artifact", "state", "output", "other"]
 
 TOP = ["schema", "run", "wall_ns", "path", "model", "objects", "total", "files", "phases", "queues",
-       "advice"]
+       "advice", "evidence"]
 RUN = ["command", "host", "start_realtime_ns", "processes", "lanes", "events", "dropped_events",
        "salvaged_processes", "clock", "untraced", "not_seen", "storage", "runqueue_ns",
        "fingerprint"]
@@ -32,6 +32,7 @@ MEASURED = ["serialization_ns", "read_bytes", "write_bytes", "mapped_bytes", "fa
 FILE_SUMS = COUNTED + MEASURED
 TOTAL_SUMS = [f for f in TOTAL if f != "recoverable_ns"]
 
+READY = ["storage", "decode", "placement"]
 CACHE_SCOPES = {"warm", "cold", "mixed", "unknown"}
 
 EVENT = ["t0_ns", "t1_ns", "pid", "tid", "lane", "op", "fd", "path", "path2", "bytes", "offset",
@@ -75,6 +76,28 @@ def check_row(bad, what, row):
         bad.append(f"{what}: more read and written than the {row['bytes']} bytes moved")
     if row["cache_scope"] not in CACHE_SCOPES:
         bad.append(f"{what}: cache scope is {row['cache_scope']!r}")
+    check_fit(bad, what, row)
+    check_ready(bad, what, row)
+
+
+def check_fit(bad, what, row):
+    """A bandwidth is above zero and has a latency beside it; there may be a latency alone."""
+    latency, bandwidth = row["fixed_latency_ns"], row["bandwidth_gbps"]
+    if latency is not None and not is_count(latency):
+        bad.append(f"{what}: fixed latency is {latency!r}")
+    if bandwidth is not None and (type(bandwidth) is not float or bandwidth <= 0
+                                  or latency is None):
+        bad.append(f"{what}: bandwidth is {bandwidth!r} beside a latency of {latency!r}")
+
+
+def check_ready(bad, what, row):
+    """Of artifacts that were read."""
+    ready = row.get("ready_ns")
+    if ready is None:
+        return
+    bad.same(f"parts of {what}'s ready_ns", READY, list(ready))
+    if row["object"] != "artifact" or not row["read_bytes"] or not all(map(is_count, ready.values())):
+        bad.append(f"{what}: ready_ns is {ready} of {row['object']}")
 
 
 def check_files(bad, report):
@@ -141,6 +164,8 @@ def check_report(report):
                  report["total"]["recoverable_ns"])
         for key in TOTAL_SUMS:
             bad.same(f"total.{key}", sum(o[key] for o in report["objects"]), report["total"][key])
+        if not report["evidence"] or not all(type(line) is str for line in report["evidence"]):
+            bad.append(f"evidence is {report['evidence']!r}, not sentences")
         check_files(bad, report)
         check_curve(bad, report)
     except (KeyError, TypeError, IndexError) as e:
@@ -205,7 +230,7 @@ def example():
             "path": dict.fromkeys(PATH, 0) | {"compute_ns": 900, "io_ns": 100},
             "model": dict.fromkeys(MODEL, 0) | {"curve": [[1, 1000], [0.5, 950], [0, 900]]},
             "objects": objects, "total": total, "files": files, "phases": [], "queues": [],
-            "advice": []}
+            "advice": [], "evidence": ["what is recoverable is an estimate"]}
 
 
 def change(*keys, by=1):
@@ -248,6 +273,9 @@ BREAKS = {
     "file rows in another order": lambda r: r["files"].reverse(),
     "a file beside its object": change("files", 1, "small_ops"),
     "a fraction of a nanosecond": lambda r: r["files"][0].update(waited_ns=0.0),
+    "no word on evidence": lambda r: r["evidence"].clear(),
+    "a bandwidth without a latency": lambda r: r["files"][0].update(bandwidth_gbps=1.5),
+    "input that gets ready": lambda r: r["files"][0].update(ready_ns=dict.fromkeys(READY, 1)),
     "a curve that ends elsewhere": lambda r: r["model"]["curve"].pop(),
 }
 
