@@ -5,7 +5,6 @@
 #include "analyzer/fit.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { POINTS_MAX = IOT_FIT_CLASSES * IOT_FIT_CALLS, SUPPORT = 3 };
@@ -31,25 +30,28 @@ void iot_fit_add(struct iot_fit_sample *s, int64_t bytes, int64_t service_ns)
     s->calls[class_][place] = (struct iot_fit_call){(double)bytes, (double)service_ns};
 }
 
-static int by_bytes(const void *a, const void *b)
+/* Few, and often of one size. */
+static void sort_by_size(struct iot_fit_call *calls, size_t n)
 {
-    const struct iot_fit_call *x = a, *y = b;
-    if (x->bytes != y->bytes)
-        return x->bytes < y->bytes ? -1 : 1;
-    return (x->service_ns > y->service_ns) - (x->service_ns < y->service_ns);
+    for (size_t i = 1; i < n; i++) {
+        struct iot_fit_call call = calls[i];
+        size_t k = i;
+        for (; k && calls[k - 1].bytes > call.bytes; k--)
+            calls[k] = calls[k - 1];
+        calls[k] = call;
+    }
 }
 
-/* All calls of the sample, by size. */
+/* All calls of the sample, by size: the classes are in that order already. */
 static size_t collect(const struct iot_fit_sample *s, struct iot_fit_call *calls)
 {
     size_t n = 0;
     for (int c = 0; c < IOT_FIT_CLASSES; c++) {
         size_t kept = s->seen[c] < IOT_FIT_CALLS ? (size_t)s->seen[c] : IOT_FIT_CALLS;
         memcpy(&calls[n], s->calls[c], kept * sizeof *calls);
+        sort_by_size(&calls[n], kept);
         n += kept;
     }
-    if (n)
-        qsort(calls, n, sizeof *calls, by_bytes);
     return n;
 }
 

@@ -10,6 +10,10 @@ enum { SESSIONS = 4096 };
 /* What is open for more than this part of a run without steps is a stream. */
 enum { STREAM_FROM = 4 };
 
+/* From one call to the next a loop and the recorder take some time as well. What is shorter codes
+ * nothing. */
+enum { LEAST_NS = 1000 };
+
 /* A descriptor, from where a lane opens it to where it closes it. */
 struct session {
     size_t lane; /* whose it is, + 1 */
@@ -131,7 +135,7 @@ static void data_call(struct work *w, size_t i)
         int64_t gap = e->t0_ns[i] - e->t1_ns[last] - w->between_ns;
         int64_t *to = place(w, s, i, d);
         if (to)
-            add(to, gap > 0 ? gap : 0);
+            add(to, gap >= LEAST_NS ? gap : 0);
     }
     if (s && d == IOT_READING && e->bytes[i] > 0)
         s->read_bytes += e->bytes[i];

@@ -3,6 +3,7 @@
  *
  * Between two calls a program may as well do its work, so it counts only where coding is meant:
  *
+ *  - it takes a microsecond or more;
  *  - both calls go the same way, on the same descriptor of a regular file;
  *  - read of an artifact: until as many bytes were read as the file has;
  *  - read of input: in the lane that carries the run only within a step, and nothing where

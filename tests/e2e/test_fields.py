@@ -35,6 +35,20 @@ os.close(fd)
 print(spent)
 """
 
+# From here on cachestat (451) is deadly.
+SHUT_IN = """
+import ctypes, struct
+filters = (struct.pack("=HBBI", 0x20, 0, 0, 0) + struct.pack("=HBBI", 0x15, 0, 1, 451)
+           + struct.pack("=HBBI", 0x06, 0, 0, 0x80000000)
+           + struct.pack("=HBBI", 0x06, 0, 0, 0x7fff0000))
+held = ctypes.create_string_buffer(filters)
+program = ctypes.create_string_buffer(struct.pack("@HP", 4, ctypes.addressof(held)))
+prctl = ctypes.CDLL(None).prctl
+prctl.argtypes = [ctypes.c_int, *[ctypes.c_ulong] * 4]
+assert prctl(38, 1, 0, 0, 0) == 0
+assert prctl(22, 2, ctypes.addressof(program), 0, 0) == 0
+"""
+
 # The file system may keep what it likes: whether it is gone is asked of the kernel.
 CHECK_GONE = """
 import ctypes, os, sys
@@ -89,6 +103,23 @@ def check_scope(place, name, size, cold, env, want):
     bad = [] if got == (want, want) else [f"expected {want} for file and object, got {got}"]
     if want != "unknown" and not any("artifact" in line for line in report["evidence"]):
         bad.append(f"no line on it in evidence: {report['evidence']}")
+    return bad
+
+
+def check_shut_in(place):
+    """A program whose filter kills it for a call it does not know lives on."""
+    path = place / "shut.safetensors"
+    os.close(make(path, 16 * MEGABYTE))
+    again = f"import os, sys; os.execv(sys.executable, [sys.executable, '-Bc', {READ!r}, sys.argv[1]])"
+    mild = SHUT_IN.replace("0x80000000", "0x00050001")  # EPERM
+    bad = []
+    for name, script, want in [("itself", SHUT_IN + READ, "unknown"),
+                               ("inherited", SHUT_IN + again, "unknown"),
+                               ("inherited, mild", mild + again, "warm")]:
+        report = harness.report(traced(place, f"trace-shut-{name}", script, path).folder)
+        scope = row(report, path)["cache_scope"]
+        if scope != want:
+            bad.append(f"{name}: expected {want}, got {scope}")
     return bad
 
 
@@ -158,6 +189,7 @@ def main():
                 ("off", 16 * MEGABYTE, False, {"IOTRACE_CACHE": "off"}, "unknown")]:
             out.run(f"page cache: {name}",
                     partial(check_scope, place, name, size, cold, env, want))
+        out.run("page cache: behind a filter", partial(check_shut_in, place))
         out.run("decoding between reads", partial(check_decoding, place))
         out.run("the ledger of a run", partial(check_ledger, place, place / "trace-warm"))
         out.run("the ledger of another", partial(check_ledger, place, place / "trace-decode"))

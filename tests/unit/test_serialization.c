@@ -4,7 +4,7 @@
 #include "analyzer/serialization.h"
 #include "tests/unit/runs.h"
 
-#define WALL INT64_C(1000000)
+#define WALL INT64_C(10000000)
 
 static struct iot_test_run *run;
 static struct iot_coding coding[IOT_TEST_RUN_FILES];
@@ -53,12 +53,12 @@ Test(serialization, an_artifact_that_is_decoded_as_it_is_read)
     run->files[f].size = 3000;
     call(IOT_OP_OPEN, f, 3, 0, 0);
     for (int i = 0; i < 3; i++)
-        call(IOT_OP_READ, f, 3, 1000, 500);
-    call(IOT_OP_READ, f, 3, 0, 500);    /* the end */
-    call(IOT_OP_READ, f, 3, 1000, 500); /* nothing was read before it */
-    call(IOT_OP_READ, f, 3, 1000, 500); /* more than it has: read again */
+        call(IOT_OP_READ, f, 3, 1000, 5000);
+    call(IOT_OP_READ, f, 3, 0, 5000);    /* the end */
+    call(IOT_OP_READ, f, 3, 1000, 5000); /* nothing was read before it */
+    call(IOT_OP_READ, f, 3, 1000, 5000); /* more than it has: read again */
     find(NULL, 0);
-    expect(f, IOT_READING, 3 * 500);
+    expect(f, IOT_READING, 3 * 5000);
 }
 
 Test(serialization, calls_on_the_file_itself_and_free_locks_lie_between)
@@ -66,13 +66,23 @@ Test(serialization, calls_on_the_file_itself_and_free_locks_lie_between)
     start();
     uint32_t f = iot_test_run_regular(run, "/m/a.safetensors");
     call(IOT_OP_READ, f, 3, 1000, 0);
-    call(IOT_OP_MUTEX_LOCK, 0, -1, 0, 100); /* takes 10 ns */
-    call(IOT_OP_LSEEK, f, 3, 0, 100);       /* as well */
-    run->t1[call(IOT_OP_MUTEX_UNLOCK, 0, -1, 0, 100)] -= 10;
+    call(IOT_OP_MUTEX_LOCK, 0, -1, 0, 1000); /* takes 10 ns */
+    call(IOT_OP_LSEEK, f, 3, 0, 1000);       /* as well */
+    run->t1[call(IOT_OP_MUTEX_UNLOCK, 0, -1, 0, 1000)] -= 10;
     now -= 10;
-    call(IOT_OP_READ, f, 3, 1000, 100);
+    call(IOT_OP_READ, f, 3, 1000, 1000);
     find(NULL, 0);
-    expect(f, IOT_READING, 400);
+    expect(f, IOT_READING, 4000);
+}
+
+Test(serialization, the_way_from_call_to_call_is_none)
+{
+    start();
+    uint32_t f = iot_test_run_regular(run, "/m/a.safetensors");
+    for (int i = 0; i < 10; i++)
+        call(IOT_OP_READ, f, 3, 1000, 999);
+    find(NULL, 0);
+    expect(f, IOT_READING, 0);
 }
 
 Test(serialization, other_io_a_wait_or_a_mark_between)
@@ -84,10 +94,10 @@ Test(serialization, other_io_a_wait_or_a_mark_between)
         uint32_t f = iot_test_run_regular(run, "/m/a.safetensors");
         uint32_t other = iot_test_run_regular(run, "/m/b.safetensors");
         call(IOT_OP_READ, f, 3, 1000, 0);
-        size_t i = call(ops[k], other, 4, 0, 500);
+        size_t i = call(ops[k], other, 4, 0, 5000);
         if (ops[k] == IOT_OP_COND_WAIT)
             run->part[i] = IOT_PART_WAIT;
-        call(IOT_OP_READ, f, 3, 1000, 500);
+        call(IOT_OP_READ, f, 3, 1000, 5000);
         find(NULL, 0);
         expect(f, IOT_READING, IOT_NO_CODING);
     }
@@ -99,7 +109,7 @@ static uint32_t read_samples(int waited)
     uint32_t f = iot_test_run_regular(run, "/d/train.tfrecord");
     call(IOT_OP_OPEN, f, 3, 0, 0);
     for (int i = 0; i < 4; i++)
-        run->waited[call(IOT_OP_READ, f, 3, 100, 700)] = (uint8_t)waited;
+        run->waited[call(IOT_OP_READ, f, 3, 100, 7000)] = (uint8_t)waited;
     return f;
 }
 
@@ -109,11 +119,11 @@ Test(serialization, input_beside_the_work_on_it)
     find(NULL, 0);
     expect(f, IOT_READING, IOT_NO_CODING);
     f = read_samples(0); /* a step begins before all of them, and one in the last gap */
-    find((int64_t[]){1, 2800}, 2);
-    expect(f, IOT_READING, 2 * 700);
+    find((int64_t[]){1, 28000}, 2);
+    expect(f, IOT_READING, 2 * 7000);
     f = read_samples(1); /* a loader */
     find(NULL, 0);
-    expect(f, IOT_READING, 3 * 700);
+    expect(f, IOT_READING, 3 * 7000);
 }
 
 static uint32_t write_file(int64_t bytes, int64_t gap, int with_step)
