@@ -72,9 +72,9 @@ static int copy_curve(struct iot_model *m, const struct iot_exposure *x)
 static int fill(struct iot_model *m, struct iot_links *links)
 {
     iot_schedule_parts(m->trace, links, m);
-    if (iot_schedule_build(m->schedule, m->trace, links, m))
+    if (iot_schedule_build(m->schedule, m->trace, links, m) ||
+        iot_carrier_mark(m->trace, links, m->waited))
         return -1;
-    iot_carrier_mark(m->trace, links, m->waited);
     m->unmatched_waits = links->unmatched;
     iot_links_free(links); /* the schedule has them, and what follows needs the room */
     struct iot_exposure x;
