@@ -204,7 +204,7 @@ static void tell(const struct shared *shared, const struct iot_program *program)
     else
         iot_error("run: nothing was recorded in %s: %s%s", shared->folder, program->path,
                   program->obstacle ? " cannot be traced"
-                                       : " did not load libiotrace.so, or could not write there");
+                                    : " did not load libiotrace.so, or could not write there");
 }
 
 static int run(const struct options *options)

@@ -10,7 +10,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-IOTRACE = sys.argv.pop(1)
+IOTRACE = os.path.abspath(sys.argv.pop(1))
 NOBODY = 65534
 # A sanitized build needs its run-time before the library: no trial can succeed there.
 SANITIZED = b"__asan_report_load" in Path(IOTRACE).read_bytes()
@@ -105,6 +105,15 @@ class Built(Folder):
     def test_static(self):
         self.bad(self.built("static", "-static"), "a static program:", "ignores")
         self.bad(self.built("pie", "-static-pie"), "a static program (static-pie)")
+
+    def test_run_says_the_same(self):
+        """Before it is run, and without keeping it from running."""
+        path = self.built("static", "-static", source="int main(void) { return 7; }")
+        result = subprocess.run([IOTRACE, "run", "-o", self.folder / "trace", path],
+                                stderr=subprocess.PIPE, timeout=60, check=False)
+        self.assertEqual(result.returncode, 7)
+        self.assertIn(b"is a static program: it ignores a preload library; it is run all the same",
+                      result.stderr)
 
     def test_go(self):
         section = 'const char info[] __attribute__((section(".go.buildinfo"))) = "x";'
@@ -275,6 +284,9 @@ class Machine(Folder):
     def test_other_tools(self):
         self.assertEqual(self.levels("gpu", "CUDA_INJECTION64_PATH is set",
                                      env={"CUDA_INJECTION64_PATH": "/x.so"}), ["note"])
+
+    @unittest.skipIf(SANITIZED, "a sanitized build refuses what comes before its run-time")
+    def test_other_preloads(self):
         self.assertEqual(self.levels("library", "LD_PRELOAD is set",
                                      env={"LD_PRELOAD": "libm.so.6"}), ["ok"])
 
