@@ -140,6 +140,32 @@ static void put_latency(struct iot_json *json, const struct iot_figures *f)
     iot_json_end_object(json);
 }
 
+static void put_fit(struct iot_json *json, const struct iot_fit *fit)
+{
+    iot_json_key(json, "bandwidth_gbps");
+    if (fit->known && fit->ns_per_byte > 0)
+        iot_json_double(json, 1 / fit->ns_per_byte);
+    else
+        iot_json_null(json);
+    if (fit->known)
+        put_int(json, "fixed_latency_ns", (int64_t)(fit->latency_ns + 0.5));
+    else
+        put_null(json, "fixed_latency_ns");
+}
+
+static void put_ready(struct iot_json *json, const struct iot_ready *ready)
+{
+    if (!ready->known) {
+        put_null(json, "ready_ns");
+        return;
+    }
+    begin(json, "ready_ns");
+    put_int(json, "storage", ready->storage_ns);
+    put_int(json, "decode", ready->decode_ns);
+    put_int(json, "placement", ready->placement_ns);
+    iot_json_end_object(json);
+}
+
 void iot_report_put_figures(struct iot_json *json, const struct iot_figures *f)
 {
     put_int(json, "data_ops", f->data_ops);
@@ -155,11 +181,13 @@ void iot_report_put_figures(struct iot_json *json, const struct iot_figures *f)
         put_null(json, "recoverable_ns");
     else
         put_int(json, "recoverable_ns", f->recoverable_ns);
-    put_null(json, "serialization_ns");
-    put_null(json, "bandwidth_gbps");
-    put_null(json, "fixed_latency_ns");
+    if (f->coded)
+        put_int(json, "serialization_ns", f->serialization_ns);
+    else
+        put_null(json, "serialization_ns");
+    put_fit(json, &f->fit);
     put_latency(json, f);
-    put_text(json, "cache_scope", "unknown");
+    put_text(json, "cache_scope", iot_cache_scope(f));
     iot_json_key(json, "throughput_gbps");
     if (f->service_ns)
         iot_json_double(json, (double)f->bytes / (double)f->service_ns);
@@ -212,7 +240,7 @@ static void put_files(struct iot_json *json, const struct iot_report *r)
         put_text(json, "object", iot_object_names[f->object]);
         put_text(json, "why", f->why);
         iot_report_put_figures(json, &f->figures);
-        put_null(json, "ready_ns");
+        put_ready(json, &f->ready);
         iot_json_end_object(json);
     }
     iot_json_end_array(json);
@@ -235,6 +263,7 @@ int iot_report_write_json(const struct iot_report *r, FILE *out)
     iot_report_put_phases(&json, r);
     put_empty_array(&json, "queues");
     iot_report_put_advice(&json, r);
+    put_texts(&json, "evidence", r->evidence, r->n_evidence);
     iot_report_put_steps(&json, r);
     iot_json_end_object(&json);
     return iot_json_finish(&json);

@@ -15,10 +15,16 @@ static void add(struct iot_figures *to, const struct iot_figures *f)
     to->read_bytes += f->read_bytes;
     to->write_bytes += f->write_bytes;
     to->service_ns += f->service_ns;
+    to->data_service_ns += f->data_service_ns;
     to->exposed_ns += f->exposed_ns;
     to->waited_ns += f->waited_ns;
     to->small_ops += f->small_ops;
     to->opens += f->opens;
+    to->serialization_ns += f->serialization_ns;
+    to->coded |= f->coded;
+    to->mapped |= f->mapped;
+    to->opened_bytes += f->opened_bytes;
+    to->resident_bytes += f->resident_bytes;
 }
 
 static void sum_objects(struct iot_report *r)

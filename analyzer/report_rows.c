@@ -124,7 +124,9 @@ void iot_rows_count(const struct iot_rows *rows, size_t i, struct iot_figures *f
     else if (op->class_ == IOT_META)
         f->metadata_ops++;
     f->opens += is_open(e->op[i]);
+    f->mapped |= e->op[i] == IOT_OP_MMAP && !e->err[i];
     f->service_ns += model->service_ns[i];
+    f->data_service_ns += op->class_ == IOT_DATA ? model->service_ns[i] : 0;
     f->exposed_ns += model->exposed_ns[i];
     f->waited_ns += model->waited[i] ? model->exposed_ns[i] : 0;
 }
@@ -193,4 +195,6 @@ void iot_rows_free(struct iot_rows *rows)
     iot_mapped_free(&rows->mapped);
     free(rows->of_event);
     free(rows->synced);
+    free(rows->events);
+    free(rows->first);
 }

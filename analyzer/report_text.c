@@ -26,23 +26,7 @@ static void bold(const struct iot_page *page, bool on)
 
 void iot_page_wrapped(const struct iot_page *page, const char *text, size_t indent)
 {
-    FILE *out = page->out;
-    size_t column = 0;
-    while (*text) {
-        size_t n = strcspn(text, " ");
-        size_t columns = iot_printable_columns(text, n);
-        if (column && column + 1 + columns > IOT_TEXT_COLUMNS) {
-            fprintf(out, "\n%*s", (int)indent, "");
-            column = indent;
-        } else if (column) {
-            fputc(' ', out);
-            column++;
-        }
-        column += iot_write_shortened(out, text, n, IOT_TEXT_COLUMNS - indent);
-        text += n;
-        text += strspn(text, " ");
-    }
-    fputc('\n', out);
+    iot_write_wrapped(page->out, text, 0, indent, IOT_TEXT_COLUMNS);
 }
 
 void iot_page_heading(const struct iot_page *page, const char *text)
@@ -203,8 +187,6 @@ static void put_point(const struct iot_page *page, const char *text)
 static void put_limits(const struct iot_page *page)
 {
     const struct iot_report *r = page->report;
-    const struct iot_model *model = r->model;
-    char text[256];
 
     fputc('\n', page->out);
     iot_page_heading(page, "Not seen");
@@ -213,24 +195,8 @@ static void put_limits(const struct iot_page *page)
 
     fputc('\n', page->out);
     iot_page_heading(page, "Not proved");
-    put_point(page,
-              "Whether files came from the page cache is not known: another run may find them "
-              "cold, or warm");
-    put_point(page, "Replays keep the order and the contention of this run: what is recoverable is "
-                    "an estimate, and does not add up over objects");
-    if (r->run.runqueue_ns > (uint64_t)model->wall_ns / 100) {
-        snprintf(
-            text, sizeof text,
-            "Processes were ready and waited %s for a CPU: on a machine of its own the run may "
-            "look different",
-            iot_people_time((int64_t)r->run.runqueue_ns).text);
-        put_point(page, text);
-    }
-    if (model->exposed_error_ns) {
-        snprintf(text, sizeof text, "Which calls are exposed is uncertain by at most %s",
-                 iot_people_time(model->exposed_error_ns).text);
-        put_point(page, text);
-    }
+    for (size_t i = 0; i < r->n_evidence; i++)
+        put_point(page, r->evidence[i]);
 }
 
 void iot_report_write_text(const struct iot_report *report, FILE *out,

@@ -7,7 +7,7 @@ on every report that a test makes.
 OBJECTS = ["input", "artifact", "state", "output", "other"]
 
 TOP = ["schema", "run", "wall_ns", "path", "model", "objects", "total", "files", "phases", "queues",
-       "advice", "steps"]
+       "advice", "evidence", "steps"]
 PHASE = ["name", "start_ns", "end_ns", "steps", "step_ns", "objects", "per_step", "step_exposed_ns"]
 PHASE_NAMES = [["run"], ["cold_start", "steady", "shutdown"]]  # or some of them, in this order
 PER_STEP = ["object", "ops", "bytes", "service_ns", "exposed_ns", "exposed_p50_ns", "exposed_p95_ns"]
@@ -37,6 +37,7 @@ MEASURED = ["serialization_ns", "read_bytes", "write_bytes", "mapped_bytes", "fa
 FILE_SUMS = COUNTED + MEASURED
 TOTAL_SUMS = [f for f in TOTAL if f != "recoverable_ns"]
 
+READY = ["storage", "decode", "placement"]
 CACHE_SCOPES = {"warm", "cold", "mixed", "unknown"}
 
 EVENT = ["t0_ns", "t1_ns", "pid", "tid", "lane", "op", "fd", "path", "path2", "bytes", "offset",
@@ -80,6 +81,28 @@ def check_row(bad, what, row):
         bad.append(f"{what}: more read and written than the {row['bytes']} bytes moved")
     if row["cache_scope"] not in CACHE_SCOPES:
         bad.append(f"{what}: cache scope is {row['cache_scope']!r}")
+    check_fit(bad, what, row)
+    check_ready(bad, what, row)
+
+
+def check_fit(bad, what, row):
+    """A bandwidth is above zero and has a latency beside it; there may be a latency alone."""
+    latency, bandwidth = row["fixed_latency_ns"], row["bandwidth_gbps"]
+    if latency is not None and not is_count(latency):
+        bad.append(f"{what}: fixed latency is {latency!r}")
+    if bandwidth is not None and (type(bandwidth) is not float or bandwidth <= 0
+                                  or latency is None):
+        bad.append(f"{what}: bandwidth is {bandwidth!r} beside a latency of {latency!r}")
+
+
+def check_ready(bad, what, row):
+    """Of artifacts that were read."""
+    ready = row.get("ready_ns")
+    if ready is None:
+        return
+    bad.same(f"parts of {what}'s ready_ns", READY, list(ready))
+    if row["object"] != "artifact" or not row["read_bytes"] or not all(map(is_count, ready.values())):
+        bad.append(f"{what}: ready_ns is {ready} of {row['object']}")
 
 
 def check_files(bad, report):
@@ -195,6 +218,8 @@ def check_report(report):
                  report["total"]["recoverable_ns"])
         for key in TOTAL_SUMS:
             bad.same(f"total.{key}", sum(o[key] for o in report["objects"]), report["total"][key])
+        if not report["evidence"] or not all(type(line) is str for line in report["evidence"]):
+            bad.append(f"evidence is {report['evidence']!r}, not sentences")
         check_files(bad, report)
         check_curve(bad, report)
         check_phases(bad, report)
@@ -273,6 +298,7 @@ def example():
             "objects": objects, "total": total, "files": files, "phases": phases, "queues": [],
             "advice": [{"object": "input", "finding": "f", "action": "a", "gain_ns": 60},
                        {"object": None, "finding": "f", "action": "a", "gain_ns": 10}],
+            "evidence": ["what is recoverable is an estimate"],
             "steps": {"source": "marks", "op": "mark", "path": None, "starts_ns": [100, 550]}}
 
 
@@ -316,6 +342,9 @@ BREAKS = {
     "file rows in another order": lambda r: r["files"].reverse(),
     "a file beside its object": change("files", 1, "small_ops"),
     "a fraction of a nanosecond": lambda r: r["files"][0].update(waited_ns=0.0),
+    "no word on evidence": lambda r: r["evidence"].clear(),
+    "a bandwidth without a latency": lambda r: r["files"][0].update(bandwidth_gbps=1.5),
+    "input that gets ready": lambda r: r["files"][0].update(ready_ns=dict.fromkeys(READY, 1)),
     "a curve that ends elsewhere": lambda r: r["model"]["curve"].pop(),
     "a gap between phases": change("phases", 1, "start_ns"),
     "a phase without a name": lambda r: r["phases"][0].update(name="warm"),
