@@ -15,6 +15,8 @@ int iot_report_make(struct iot_report *report, const struct iot_trace *trace,
     int failed = !report->arena || iot_rows_sum(&rows) || iot_rows_order(&rows, top) ||
                  iot_rows_latency(&rows) || iot_rows_recoverable(&rows) || iot_report_run(report) ||
                  iot_report_untraced(report) || iot_report_not_seen(report);
+    report->of_event = rows.of_event;
+    rows.of_event = NULL;
     iot_rows_free(&rows);
     return failed ? -1 : 0;
 }
@@ -22,6 +24,7 @@ int iot_report_make(struct iot_report *report, const struct iot_trace *trace,
 void iot_report_free(struct iot_report *report)
 {
     free(report->files);
+    free(report->of_event);
     free(report->run.untraced);
     free(report->run.not_seen);
     free(report->run.filesystems);

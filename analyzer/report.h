@@ -79,6 +79,7 @@ struct iot_report {
     struct iot_figures total;
     struct iot_report_file *files; /* by exposed, service, path; then the rows "(n more)" */
     size_t n_files;
+    uint32_t *of_event; /* row by event; IOT_NO_INDEX: no I/O */
     struct iot_arena *arena;
 };
 
