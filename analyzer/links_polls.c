@@ -9,6 +9,11 @@ static int is_poll(unsigned op)
     return op == IOT_OP_POLL || op == IOT_OP_SELECT || op == IOT_OP_EPOLL_WAIT;
 }
 
+static int consumes(unsigned op)
+{
+    return iot_op_info(op)->class_ == IOT_DATA || op == IOT_OP_ACCEPT || op == IOT_OP_ACCEPT4;
+}
+
 static void link_poll(struct iot_links *links, const struct iot_events *e, size_t i, size_t end)
 {
     if (e->result[i] == 0) { /* nothing came: it was a sleep */
@@ -16,7 +21,7 @@ static void link_poll(struct iot_links *links, const struct iot_events *e, size_
         return;
     }
     for (size_t j = i + 1; j < end && j <= i + LOOK_AHEAD && !is_poll(e->op[j]); j++) {
-        if (links->waker[j].kind && iot_op_info(e->op[j])->class_ == IOT_DATA) {
+        if (links->waker[j].kind && consumes(e->op[j])) {
             links->waker[i] = links->waker[j];
             return;
         }

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "preload/environment.h"
@@ -32,7 +34,12 @@ static void thread_ends(void *user)
         pthread_setspecific(key, t);
         return;
     }
-    moment(t, &(struct iot_row){.op = IOT_OP_THREAD_EXIT});
+    char name[16] = "";
+    iot_sys(SYS_prctl, PR_GET_NAME, name);
+    struct iot_row row = {.op = IOT_OP_THREAD_EXIT};
+    memcpy(&row.offset, name, 8);
+    memcpy(&row.addr, name + 8, 8);
+    moment(t, &row);
     iot_local.attaching = 1; /* what still comes is dropped and counted */
     iot_local.thread = NULL;
     iot_thread_give_back(t);
