@@ -210,6 +210,9 @@ static int link_object(struct iot_links *links, const struct iot_events *e, cons
     }
 }
 
+/* What takes a lock or a semaphore in less did not sleep for it. */
+enum { SLEPT_NS = 50000 };
+
 /* Waits that nobody ended. One that timed out and was taken up again at once is part of that one
  * (interpreters wait for their lock in pieces); one that was not, slept. */
 static void mark_rest(struct iot_links *links, const struct iot_trace *trace)
@@ -225,8 +228,9 @@ static void mark_rest(struct iot_links *links, const struct iot_trace *trace)
                         e->file[i + 1] == e->file[i];
             links->flags[i] |= again ? IOT_LINK_CONTINUES : IOT_LINK_SLEEP;
             links->waker[i].kind = IOT_WAKER_NONE;
-        } else if (links->waker[i].kind == IOT_WAKER_NONE && e->t1_ns[i] > e->t0_ns[i] &&
-                   (role == SLEEPS || role == PARKS) && !(links->flags[i] & IOT_LINK_NESTED)) {
+        } else if (links->waker[i].kind == IOT_WAKER_NONE &&
+                   e->t1_ns[i] - e->t0_ns[i] >= (role == SLEEPS || role == PARKS ? 1 : SLEPT_NS) &&
+                   !(links->flags[i] & IOT_LINK_NESTED)) {
             links->flags[i] |= IOT_LINK_UNEXPLAINED;
             links->unmatched++;
         }

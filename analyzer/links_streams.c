@@ -294,6 +294,33 @@ static void mark_external(struct iot_links *links, const struct streams *s)
     }
 }
 
+/* A poll that says what was ready waited for the last write there before it returned: what came
+ * earlier another lane may have read before this one woke. Writes are in order of entry by now. */
+static int link_ready(struct iot_links *links, const struct streams *s)
+{
+    const struct iot_events *e = &s->trace->events;
+    for (size_t i = 0; i < e->n; i++) {
+        unsigned op = e->op[i];
+        if ((op != IOT_OP_POLL && op != IOT_OP_SELECT) || !is_stream(s->trace, e->file[i]))
+            continue;
+        uint32_t from = s->source[e->file[i]];
+        size_t first = from ? s->writes.first[from] : 0, low = first;
+        size_t high = from ? s->writes.first[from + 1] : 0;
+        while (low < high) {
+            size_t middle = (low + high) / 2;
+            if (e->t0_ns[s->writes.list[middle]] <= e->t1_ns[i])
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        if (low > first &&
+            iot_links_add(links, (uint32_t)i,
+                          (struct iot_waker){s->writes.list[low - 1], IOT_WAKER_ENTRY}))
+            return -1;
+    }
+    return 0;
+}
+
 int iot_link_streams(struct iot_links *links, const struct iot_trace *trace)
 {
     struct streams s = {.trace = trace};
@@ -305,6 +332,8 @@ int iot_link_streams(struct iot_links *links, const struct iot_trace *trace)
         if (s.source[f])
             match(links, &s, s.source[f], f, file->kind == IOT_FILE_PIPE ? pipe_bytes : 0);
     }
+    if (!failed)
+        failed = link_ready(links, &s);
     if (!failed)
         mark_external(links, &s);
     struct calls *all[] = {&s.reads, &s.writes, &s.closes};
