@@ -21,7 +21,10 @@ int iot_report_make(struct iot_report *report, const struct iot_trace *trace,
              iot_report_evidence(report);
     if (!failed)
         iot_rows_ready(&rows);
+    report->of_event = rows.of_event;
+    rows.of_event = NULL;
     iot_rows_free(&rows);
+    failed = failed || iot_report_queues(report) || iot_report_waits(report);
     return failed ? -1 : 0;
 }
 
@@ -29,6 +32,9 @@ void iot_report_free(struct iot_report *report)
 {
     free(report->files);
     free(report->evidence);
+    free(report->queues);
+    free(report->waits);
+    free(report->of_event);
     free(report->run.untraced);
     free(report->run.not_seen);
     free(report->run.filesystems);

@@ -12,7 +12,9 @@
 #include "analyzer/latency.h"
 #include "analyzer/model.h"
 #include "analyzer/objects.h"
+#include "analyzer/queues.h"
 #include "analyzer/trace.h"
+#include "analyzer/waits_words.h"
 
 /* A data call that moved something, but less than this, is small: below a page of memory, the
  * fixed cost of a call outweighs its bytes. */
@@ -102,6 +104,11 @@ struct iot_report {
     size_t n_files;
     const char **evidence; /* what the report does not prove: sentences without their full stop */
     size_t n_evidence;
+    struct iot_queue *queues;
+    size_t n_queues;
+    struct iot_waited *waits;
+    size_t n_waits;
+    uint32_t *of_event; /* row by event; IOT_NO_INDEX: no I/O */
     struct iot_arena *arena;
 };
 

@@ -9,7 +9,7 @@
 #include "analyzer/verdict.h"
 
 /* What adds less than this share of all exposed time is not listed unasked. */
-enum { FILES_SHOWN = 10, LISTED_FROM_PER_MILLE = 5, WHY_COLUMNS = 28 };
+enum { WAITS_SHOWN = 5, QUEUES_SHOWN = 5, FILES_SHOWN = 10, LISTED_FROM_PER_MILLE = 5, WHY_COLUMNS = 28 };
 
 bool iot_text_wants_colour(FILE *out)
 {
@@ -181,14 +181,52 @@ static void put_files(const struct page *page)
     }
 }
 
-/* --- what the figures do not say --- */
-
 static void put_point(const struct page *page, const char *text)
 {
-    char line[512];
+    char line[640];
     snprintf(line, sizeof line, "- %s.", text);
     put_wrapped(page->out, line, 2);
 }
+
+/* --- who waited for whom, and in which queues --- */
+
+static void put_waits(const struct page *page)
+{
+    const struct iot_report *r = page->report;
+    char text[512];
+    for (size_t i = 0; i < r->n_waits && i < WAITS_SHOWN; i++) {
+        const struct iot_waited *w = &r->waits[i];
+        if (w->waited_ns < r->model->wall_ns / 100)
+            break;
+        if (i == 0) {
+            fputc('\n', page->out);
+            put_heading(page, "Who waited for whom");
+        }
+        snprintf(text, sizeof text, "`%s` waited %s for `%s`, which was %s `%s`", w->waiter,
+                 iot_people_time(w->waited_ns).text, w->other, w->doing,
+                 from_here(r, w->path));
+        put_point(page, text);
+    }
+}
+
+static void put_queues(const struct page *page)
+{
+    const struct iot_report *r = page->report;
+    char text[512];
+    for (size_t i = 0; i < r->n_queues && i < QUEUES_SHOWN; i++) {
+        const struct iot_queue *q = &r->queues[i];
+        if (i == 0) {
+            fputc('\n', page->out);
+            put_heading(page, "Queues");
+        }
+        snprintf(text, sizeof text, "%s, %s from `%s` to `%s`: %.1f long on average, at most %lld%s",
+                 q->name, iot_object_names[q->object], q->producer, q->consumer, q->mean_length,
+                 (long long)q->max_length, q->growing ? ", and growing" : "");
+        put_point(page, text);
+    }
+}
+
+/* --- what the figures do not say --- */
 
 static void put_limits(const struct page *page)
 {
@@ -218,5 +256,7 @@ void iot_report_write_text(const struct iot_report *report, FILE *out,
     if (style->brief)
         return;
     put_files(&page);
+    put_waits(&page);
+    put_queues(&page);
     put_limits(&page);
 }
