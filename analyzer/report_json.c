@@ -1,6 +1,7 @@
 #include "analyzer/report_json.h"
 
 #include "analyzer/json_out.h"
+#include "analyzer/report_json_parts.h"
 
 static void put_int(struct iot_json *json, const char *key, int64_t value)
 {
@@ -74,13 +75,6 @@ static void put_waits(struct iot_json *json, const struct iot_report *r)
         put_int(json, "waited_ns", w->waited_ns);
         iot_json_end_object(json);
     }
-    iot_json_end_array(json);
-}
-
-static void put_empty_array(struct iot_json *json, const char *key)
-{
-    iot_json_key(json, key);
-    iot_json_begin_array(json);
     iot_json_end_array(json);
 }
 
@@ -210,7 +204,7 @@ static void put_ready(struct iot_json *json, const struct iot_ready *ready)
     iot_json_end_object(json);
 }
 
-static void put_figures(struct iot_json *json, const struct iot_figures *f)
+void iot_report_put_figures(struct iot_json *json, const struct iot_figures *f)
 {
     put_int(json, "data_ops", f->data_ops);
     put_int(json, "metadata_ops", f->metadata_ops);
@@ -253,7 +247,7 @@ static void put_objects(struct iot_json *json, const struct iot_report *r)
         iot_json_begin_object(json);
         put_text(json, "object", iot_object_names[o]);
         put_uint(json, "files", r->objects[o].files);
-        put_figures(json, &r->objects[o].figures);
+        iot_report_put_figures(json, &r->objects[o].figures);
         iot_json_end_object(json);
     }
     iot_json_end_array(json);
@@ -283,7 +277,7 @@ static void put_files(struct iot_json *json, const struct iot_report *r)
         put_text(json, "path", f->path);
         put_text(json, "object", iot_object_names[f->object]);
         put_text(json, "why", f->why);
-        put_figures(json, &f->figures);
+        iot_report_put_figures(json, &f->figures);
         put_ready(json, &f->ready);
         iot_json_end_object(json);
     }
@@ -304,11 +298,12 @@ int iot_report_write_json(const struct iot_report *r, FILE *out)
     put_objects(&json, r);
     put_total(&json, &r->total);
     put_files(&json, r);
-    put_empty_array(&json, "phases");
+    iot_report_put_phases(&json, r);
     put_queues(&json, r);
-    put_empty_array(&json, "advice");
+    iot_report_put_advice(&json, r);
     put_texts(&json, "evidence", r->evidence, r->n_evidence);
     put_waits(&json, r);
+    iot_report_put_steps(&json, r);
     iot_json_end_object(&json);
     return iot_json_finish(&json);
 }
