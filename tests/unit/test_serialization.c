@@ -34,7 +34,7 @@ static void step(void)
 static void find(const int64_t *steps, size_t n)
 {
     struct iot_classes classes;
-    cr_assert_eq(iot_classify(&classes, &run->trace, NULL), 0);
+    cr_assert_eq(iot_classify(&classes, &run->trace, NULL, NULL), 0);
     cr_assert_eq(iot_serialization_find(coding, &run->model, &classes, steps, n), 0);
     iot_classes_free(&classes);
 }
