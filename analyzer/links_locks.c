@@ -14,6 +14,7 @@ enum role {
     BROADCAST,
     TAKES, /* a semaphore, at return */
     POSTS, /* at entry */
+    INITS, /* a semaphore: from here on it has a value */
     MEETS, /* at a barrier, from entry */
 };
 
@@ -54,6 +55,7 @@ static const struct {
     {IOT_OP_COND_BROADCAST, BROADCAST}, {IOT_OP_SEM_WAIT, TAKES},
     {IOT_OP_SEM_POST, POSTS},       {IOT_OP_BARRIER_WAIT, MEETS},
     {IOT_OP_FUTEX_WAIT, PARKS},     {IOT_OP_FUTEX_WAKE, SIGNAL},
+    {IOT_OP_SEM_INIT, INITS},
 };
 
 static int role_of(unsigned op)
@@ -147,11 +149,11 @@ static int link_condition(struct iot_links *links, const struct iot_events *e, c
     return 0;
 }
 
-/* A semaphore: the n-th taking needs the n-th post, beyond what it was made with: the least that
- * lets every taking come after its post. */
-static int link_semaphore(struct iot_links *links, const struct touch *t, size_t n)
+/* A semaphore: the n-th taking needs the n-th post, beyond what it was made with. Where that was not
+ * seen, or is not enough (others post), it is the least that lets every taking come after its post. */
+static int link_posts(struct iot_links *links, const struct touch *t, size_t n, size_t made_with)
 {
-    size_t taken = 0, posted = 0, initial = 0;
+    size_t taken = 0, posted = 0, initial = made_with;
     for (size_t k = 0; k < n; k++) {
         if (t[k].role == POSTS)
             posted++;
@@ -167,6 +169,23 @@ static int link_semaphore(struct iot_links *links, const struct touch *t, size_t
             post++;
         if (iot_links_add(links, t[k].event, entry(t[post++].event)))
             return -1;
+    }
+    return 0;
+}
+
+/* At one address there may be one after the other. */
+static int link_semaphore(struct iot_links *links, const struct iot_events *e, const struct touch *t,
+                          size_t n)
+{
+    size_t value = 0;
+    for (size_t first = 0, end; first < n; first = end) {
+        if (t[first].role == INITS)
+            value = (size_t)e->offset[t[first++].event] & UINT32_MAX;
+        for (end = first; end < n && t[end].role != INITS;)
+            end++;
+        if (link_posts(links, t + first, end - first, value))
+            return -1;
+        value = 0;
     }
     return 0;
 }
@@ -202,7 +221,8 @@ static int link_object(struct iot_links *links, const struct iot_events *e, cons
         return link_condition(links, e, t, n);
     case TAKES:
     case POSTS:
-        return link_semaphore(links, t, n);
+    case INITS:
+        return link_semaphore(links, e, t, n);
     case MEETS:
         return link_barrier(links, e, t, n);
     default:

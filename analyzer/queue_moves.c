@@ -11,7 +11,8 @@ struct touch {
     uint64_t owner, address; /* of a stream: its file, 0 */
     int64_t t_ns, bytes;
     uint32_t lane;
-    uint8_t kind, puts;
+    uint8_t kind, puts, inits;
+    int64_t value; /* that a semaphore is made with */
     uint64_t condition; /* of a signal: whose mutex is the address */
 };
 
@@ -62,7 +63,10 @@ static int touch_of(const struct iot_trace *trace, size_t i, uint32_t l, struct 
     switch (e->op[i]) {
     case IOT_OP_SEM_POST:
     case IOT_OP_SEM_WAIT:
+    case IOT_OP_SEM_INIT:
         to->kind = SEMAPHORE;
+        to->value = e->op[i] == IOT_OP_SEM_INIT ? e->offset[i] : 0;
+        to->inits = e->op[i] == IOT_OP_SEM_INIT;
         to->puts = e->op[i] == IOT_OP_SEM_POST;
         to->t_ns = to->puts ? e->t0_ns[i] : e->t1_ns[i];
         return 1;
@@ -127,16 +131,24 @@ static int stream(struct finding *f, const struct touch *t, size_t n)
 static int semaphore(struct finding *f, const struct touch *t, size_t n)
 {
     int64_t value = 0;
+    size_t moves = 0;
     for (size_t k = 0; k < n; k++) {
+        if (t[k].inits) {
+            value = 0;
+            moves = 0; /* the last one at this address counts */
+            if (t[k].value)
+                value = INT64_MIN / 2;
+            continue;
+        }
         value += t[k].puts ? 1 : -1;
         if (value < 0)
             return 0;
-        f->moves[k] = (struct iot_move){t[k].t_ns, t[k].lane, t[k].puts ? 1 : -1};
+        f->moves[moves++] = (struct iot_move){t[k].t_ns, t[k].lane, t[k].puts ? 1 : -1};
     }
     const char *name =
         t[0].owner >> 32 ? f->trace->files[(uint32_t)t[0].owner].name : "semaphore";
     return report(f, named(f, t[0].owner >> 32 ? "%s+%llu" : "%s at 0x%llx", name, t[0].address),
-                  n);
+                  moves);
 }
 
 /* Two sides that each signal a condition of their own; what the first one to signal does puts in.

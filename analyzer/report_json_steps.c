@@ -83,7 +83,7 @@ static void put_phase(struct iot_json *json, const struct iot_phase *phase)
     }
     iot_json_end_array(json);
     put_per_step(json, phase);
-    put_times(json, "step_exposed_ns", phase->steps ? &phase->exposed : NULL);
+    put_times(json, "step_exposed", phase->steps ? &phase->exposed : NULL);
     iot_json_end_object(json);
 }
 
@@ -124,7 +124,7 @@ void iot_report_put_steps(struct iot_json *json, const struct iot_report *r)
     put_text(json, "source", sources[s->source]);
     put_text(json, "op", s->n ? iot_op_info(e->op[s->anchor])->name : NULL);
     put_text(json, "path", name && *name ? name : NULL);
-    iot_json_key(json, "starts_ns");
+    iot_json_key(json, "starts");
     if (s->n > STARTS_MAX) {
         iot_json_null(json);
     } else {

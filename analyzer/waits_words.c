@@ -77,7 +77,7 @@ static int find_waiters(struct words *w)
 static const char *fold(struct iot_arena *arena, const char *path)
 {
     const char *slash = strrchr(path, '/');
-    size_t n = slash ? (size_t)(slash + 1 - path) : strlen(path);
+    size_t n = slash ? (size_t)(slash + 1 - path) : 0;
     char *to = iot_arena_take(arena, strlen(path) + 1), *p = to;
     if (!to)
         return NULL;

@@ -241,6 +241,26 @@ int sem_post(sem_t *sem)
     return iot_real.sem_post(sem);
 }
 
+static void record_value(const sem_t *sem, unsigned value)
+{
+    struct iot_thread *t = iot_enter();
+    if (!t)
+        return;
+    struct iot_place at = iot_place_of(t, sem);
+    uint64_t now = iot_now();
+    iot_timed_event(t, (struct iot_timed){now, now, 0},
+                    &(struct iot_row){
+                        .offset = value, .addr = at.addr, .obj = at.name, .op = IOT_OP_SEM_INIT});
+}
+
+int sem_init(sem_t *sem, int shared, unsigned value)
+{
+    int result = iot_real.sem_init(sem, shared, value);
+    if (result == 0)
+        record_value(sem, value);
+    return result;
+}
+
 sem_t *sem_open(const char *name, int flags, ...)
 {
     va_list ap;
@@ -251,6 +271,8 @@ sem_t *sem_open(const char *name, int flags, ...)
     sem_t *sem = iot_real.sem_open(name, flags, mode, value);
     if (sem != SEM_FAILED)
         iot_shared_semaphore(sem, name);
+    if (sem != SEM_FAILED && flags & O_CREAT && flags & O_EXCL)
+        record_value(sem, value);
     return sem;
 }
 

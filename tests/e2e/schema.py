@@ -8,11 +8,11 @@ OBJECTS = ["input", "artifact", "state", "output", "other"]
 
 TOP = ["schema", "run", "wall_ns", "path", "model", "objects", "total", "files", "phases", "queues",
        "advice", "evidence", "waits", "steps"]
-PHASE = ["name", "start_ns", "end_ns", "steps", "step_ns", "objects", "per_step", "step_exposed_ns"]
+PHASE = ["name", "start_ns", "end_ns", "steps", "step_ns", "objects", "per_step", "step_exposed"]
 PHASE_NAMES = [["run"], ["cold_start", "steady", "shutdown"]]  # or some of them, in this order
 PER_STEP = ["object", "ops", "bytes", "service_ns", "exposed_ns", "exposed_p50_ns", "exposed_p95_ns"]
 ADVICE = ["object", "finding", "action", "gain_ns"]
-STEPS = ["source", "op", "path", "starts_ns"]
+STEPS = ["source", "op", "path", "starts"]
 RUN = ["command", "host", "start_realtime_ns", "processes", "lanes", "events", "dropped_events",
        "salvaged_processes", "clock", "untraced", "not_seen", "storage", "runqueue_ns",
        "fingerprint"]
@@ -158,7 +158,7 @@ def check_phases(bad, report):
         bad.same(f"per_step of {p['name']} is there", p["steps"] > 0, p["per_step"] is not None)
         for row in p["per_step"] or []:
             bad.fields(f"per_step of {p['name']}", PER_STEP, row)
-        for key in ("step_ns", "step_exposed_ns"):
+        for key in ("step_ns", "step_exposed"):
             if p[key] and not 0 <= p[key]["p50"] <= p[key]["p95"]:
                 bad.append(f"{key} of {p['name']} is {p[key]}")
     bad.same("end of the last phase", report["wall_ns"], end)
@@ -171,7 +171,7 @@ def check_phases(bad, report):
 def check_steps(bad, report):
     steps = report["steps"]
     bad.fields("steps", STEPS, steps)
-    starts = steps["starts_ns"]
+    starts = steps["starts"]
     bad.same("steps of the phases", len(starts or []), sum(p["steps"] for p in report["phases"]))
     if starts != sorted(starts or []):
         bad.append("steps are not in order")
@@ -291,7 +291,7 @@ def example():
         phases.append({"name": name, "start_ns": start, "end_ns": end, "steps": steps,
                        "step_ns": {"p50": 450, "p95": 450} if steps else None, "objects": mine,
                        "per_step": [dict.fromkeys(PER_STEP, 0)] if steps else None,
-                       "step_exposed_ns": {"p50": 5, "p95": 9} if steps else None})
+                       "step_exposed": {"p50": 5, "p95": 9} if steps else None})
     return {"schema": "iotrace-report/1", "run": run, "wall_ns": 1000,
             "path": dict.fromkeys(PATH, 0) | {"compute_ns": 900, "io_ns": 100},
             "model": dict.fromkeys(MODEL, 0) | {"curve": [[1, 1000], [0.5, 950], [0, 900]]},
@@ -299,7 +299,7 @@ def example():
             "advice": [{"object": "input", "finding": "f", "action": "a", "gain_ns": 60},
                        {"object": None, "finding": "f", "action": "a", "gain_ns": 10}],
             "evidence": ["what is recoverable is an estimate"], "waits": [],
-            "steps": {"source": "marks", "op": "mark", "path": None, "starts_ns": [100, 550]}}
+            "steps": {"source": "marks", "op": "mark", "path": None, "starts": [100, 550]}}
 
 
 def change(*keys, by=1):
@@ -349,8 +349,8 @@ BREAKS = {
     "a gap between phases": change("phases", 1, "start_ns"),
     "a phase without a name": lambda r: r["phases"][0].update(name="warm"),
     "a phase beside the run": change("phases", 1, "objects", 0, "service_ns"),
-    "steps beside the phases": lambda r: r["steps"]["starts_ns"].pop(),
-    "steps out of order": lambda r: r["steps"]["starts_ns"].reverse(),
+    "steps beside the phases": lambda r: r["steps"]["starts"].pop(),
+    "steps out of order": lambda r: r["steps"]["starts"].reverse(),
     "advice that wins nothing": lambda r: r["advice"][1].update(gain_ns=9),
     "advice out of order": lambda r: r["advice"].reverse(),
 }

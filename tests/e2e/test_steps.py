@@ -59,7 +59,7 @@ def share_right(true, found):
 def check(name, place):
     report, true = run(name, place)
     steps, phases = report["steps"], report["phases"]
-    found = steps["starts_ns"]
+    found = steps["starts"]
     if name in WITHOUT:
         print(f"# {name}: {len(found)} steps found, none is there")
         return [f"{len(found)} steps by {steps['op']} {steps['path']}"] if found else []
