@@ -6,6 +6,8 @@ enum {
     LARGE_BYTES = 1 << 20,
     SIBLINGS_MIN = 3,
     PIECES_MIN = 8,
+    STEPS_MIN = 3,   /* to be read in many of them; */
+    STEPS_SHARE = 10, /* and at least one in so many */
 };
 
 static const struct iot_judgement nothing = {.object = -1};
@@ -54,6 +56,17 @@ struct iot_judgement iot_judge_read(const struct iot_group *g, const struct iot_
     struct iot_judgement siblings = say(IOT_INPUT, "1 of %u alike, read in turn");
     siblings.counts = 1;
     return siblings;
+}
+
+struct iot_judgement iot_judge_steps(const struct iot_groups *groups, uint32_t group,
+                                     const struct iot_step_use *steps)
+{
+    if (!steps->read_steps || !group || is_state(&groups->groups[group]))
+        return nothing;
+    uint32_t n = steps->read_steps[group];
+    return n >= STEPS_MIN && n >= steps->steps->n / STEPS_SHARE
+               ? say(IOT_INPUT, "read in many steps")
+               : nothing;
 }
 
 struct iot_judgement iot_guess_read(const struct iot_group *g, int64_t wall_ns)

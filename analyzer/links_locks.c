@@ -9,6 +9,7 @@ enum role {
     ACQUIRE, /* at return */
     RELEASE, /* at entry */
     SLEEPS,  /* on a condition, from entry to return */
+    PARKS,   /* on a futex, likewise; a wake of one is a SIGNAL, of more a BROADCAST */
     SIGNAL,
     BROADCAST,
     TAKES, /* a semaphore, at return */
@@ -52,6 +53,7 @@ static const struct {
     {IOT_OP_COND_WAIT, SLEEPS},     {IOT_OP_COND_SIGNAL, SIGNAL},
     {IOT_OP_COND_BROADCAST, BROADCAST}, {IOT_OP_SEM_WAIT, TAKES},
     {IOT_OP_SEM_POST, POSTS},       {IOT_OP_BARRIER_WAIT, MEETS},
+    {IOT_OP_FUTEX_WAIT, PARKS},     {IOT_OP_FUTEX_WAKE, SIGNAL},
 };
 
 static int role_of(unsigned op)
@@ -76,6 +78,8 @@ static size_t touches_of(const struct iot_links *links, const struct iot_trace *
                                 : trace->lanes[links->lane_of[i]].process;
     uint32_t event = (uint32_t)i;
     int at_return = role == ACQUIRE || role == TAKES;
+    if (e->op[i] == IOT_OP_FUTEX_WAKE && e->offset[i] != 1)
+        role = BROADCAST;
     to[0] = (struct touch){owner, e->addr[i], at_return ? e->t1_ns[i] : e->t0_ns[i], event,
                            (uint8_t)role};
     if (role != SLEEPS)
@@ -118,7 +122,7 @@ static int link_condition(struct iot_links *links, const struct iot_events *e, c
             if (e->t1_ns[sleepers[s]] >= t[k].t_ns)
                 sleepers[kept++] = sleepers[s];
         asleep = kept;
-        if (t[k].role == SLEEPS) {
+        if (t[k].role == SLEEPS || t[k].role == PARKS) {
             if (!e->err[t[k].event] && asleep < SLEEPERS_MAX)
                 sleepers[asleep++] = t[k].event;
             continue;
@@ -192,6 +196,7 @@ static int link_object(struct iot_links *links, const struct iot_events *e, cons
 {
     switch (t[0].role) {
     case SLEEPS:
+    case PARKS:
     case SIGNAL:
     case BROADCAST:
         return link_condition(links, e, t, n);
@@ -205,6 +210,9 @@ static int link_object(struct iot_links *links, const struct iot_events *e, cons
     }
 }
 
+/* What takes a lock or a semaphore in less did not sleep for it. */
+enum { SLEPT_NS = 50000 };
+
 /* Waits that nobody ended. One that timed out and was taken up again at once is part of that one
  * (interpreters wait for their lock in pieces); one that was not, slept. */
 static void mark_rest(struct iot_links *links, const struct iot_trace *trace)
@@ -212,7 +220,7 @@ static void mark_rest(struct iot_links *links, const struct iot_trace *trace)
     const struct iot_events *e = &trace->events;
     for (size_t i = 0; i < e->n; i++) {
         int role = role_of(e->op[i]);
-        if (role != ACQUIRE && role != SLEEPS && role != TAKES && role != MEETS)
+        if (role != ACQUIRE && role != SLEEPS && role != PARKS && role != TAKES && role != MEETS)
             continue;
         if (e->err[i] == ETIMEDOUT) {
             int again = i + 1 < e->n && links->lane_of[i + 1] == links->lane_of[i] &&
@@ -220,8 +228,9 @@ static void mark_rest(struct iot_links *links, const struct iot_trace *trace)
                         e->file[i + 1] == e->file[i];
             links->flags[i] |= again ? IOT_LINK_CONTINUES : IOT_LINK_SLEEP;
             links->waker[i].kind = IOT_WAKER_NONE;
-        } else if (links->waker[i].kind == IOT_WAKER_NONE && e->t1_ns[i] > e->t0_ns[i] &&
-                   role == SLEEPS && !(links->flags[i] & IOT_LINK_NESTED)) {
+        } else if (links->waker[i].kind == IOT_WAKER_NONE &&
+                   e->t1_ns[i] - e->t0_ns[i] >= (role == SLEEPS || role == PARKS ? 1 : SLEPT_NS) &&
+                   !(links->flags[i] & IOT_LINK_NESTED)) {
             links->flags[i] |= IOT_LINK_UNEXPLAINED;
             links->unmatched++;
         }

@@ -12,7 +12,10 @@
 #include "analyzer/latency.h"
 #include "analyzer/model.h"
 #include "analyzer/objects.h"
+#include "analyzer/queues.h"
+#include "analyzer/steps.h"
 #include "analyzer/trace.h"
+#include "analyzer/waits_words.h"
 
 /* A data call that moved something, but less than this, is small: below a page of memory, the
  * fixed cost of a call outweighs its bytes. */
@@ -102,14 +105,22 @@ struct iot_report {
     size_t n_files;
     const char **evidence; /* what the report does not prove: sentences without their full stop */
     size_t n_evidence;
+    struct iot_queue *queues;
+    size_t n_queues;
+    struct iot_waited *waits;
+    size_t n_waits;
+    uint32_t *of_event; /* row by event; IOT_NO_INDEX: no I/O */
+    struct iot_phases *phases;         /* phases.h */
+    struct iot_advice_list *advice;    /* advice.h */
     struct iot_arena *arena;
 };
 
 /* `top`: how many files have a row of their own; the others are one row "(n more)" for each
- * object. Trace, model and classes must outlive the report. Returns 0, -1 without memory. Free in
+ * object. Trace, model, classes and steps must outlive the report. Returns 0, -1 without memory. Free in
  * either case. */
 int iot_report_make(struct iot_report *report, const struct iot_trace *trace,
-                    const struct iot_model *model, const struct iot_classes *classes, size_t top);
+                    const struct iot_model *model, const struct iot_classes *classes,
+                    const struct iot_steps *steps, size_t top);
 void iot_report_free(struct iot_report *report);
 
 /* "warm", "cold", "mixed" or "unknown": what the page cache held of files when they were opened to

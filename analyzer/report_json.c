@@ -1,6 +1,7 @@
 #include "analyzer/report_json.h"
 
 #include "analyzer/json_out.h"
+#include "analyzer/report_json_parts.h"
 
 static void put_int(struct iot_json *json, const char *key, int64_t value)
 {
@@ -32,10 +33,48 @@ static void begin(struct iot_json *json, const char *key)
     iot_json_begin_object(json);
 }
 
-static void put_empty_array(struct iot_json *json, const char *key)
+static void put_queues(struct iot_json *json, const struct iot_report *r)
 {
-    iot_json_key(json, key);
+    iot_json_key(json, "queues");
     iot_json_begin_array(json);
+    for (size_t i = 0; i < r->n_queues; i++) {
+        const struct iot_queue *q = &r->queues[i];
+        iot_json_begin_object(json);
+        put_text(json, "name", q->name);
+        put_text(json, "object", iot_object_names[q->object]);
+        put_text(json, "producer", q->producer);
+        put_text(json, "consumer", q->consumer);
+        begin(json, "length");
+        iot_json_key(json, "mean");
+        iot_json_double(json, q->mean_length);
+        put_int(json, "max", q->max_length);
+        iot_json_end_object(json);
+        iot_json_key(json, "growing");
+        iot_json_bool(json, q->growing);
+        put_int(json, "messages", q->messages);
+        iot_json_end_object(json);
+    }
+    iot_json_end_array(json);
+}
+
+/* The rows beyond are of little weight. */
+enum { WAITS_MAX = 100 };
+
+static void put_waits(struct iot_json *json, const struct iot_report *r)
+{
+    iot_json_key(json, "waits");
+    iot_json_begin_array(json);
+    for (size_t i = 0; i < r->n_waits && i < WAITS_MAX; i++) {
+        const struct iot_waited *w = &r->waits[i];
+        iot_json_begin_object(json);
+        put_text(json, "waiter", w->waiter);
+        put_text(json, "waited_for", w->other);
+        put_text(json, "doing", w->doing);
+        put_text(json, "path", w->path);
+        put_text(json, "object", iot_object_names[w->object]);
+        put_int(json, "waited_ns", w->waited_ns);
+        iot_json_end_object(json);
+    }
     iot_json_end_array(json);
 }
 
@@ -165,7 +204,7 @@ static void put_ready(struct iot_json *json, const struct iot_ready *ready)
     iot_json_end_object(json);
 }
 
-static void put_figures(struct iot_json *json, const struct iot_figures *f)
+void iot_report_put_figures(struct iot_json *json, const struct iot_figures *f)
 {
     put_int(json, "data_ops", f->data_ops);
     put_int(json, "metadata_ops", f->metadata_ops);
@@ -208,7 +247,7 @@ static void put_objects(struct iot_json *json, const struct iot_report *r)
         iot_json_begin_object(json);
         put_text(json, "object", iot_object_names[o]);
         put_uint(json, "files", r->objects[o].files);
-        put_figures(json, &r->objects[o].figures);
+        iot_report_put_figures(json, &r->objects[o].figures);
         iot_json_end_object(json);
     }
     iot_json_end_array(json);
@@ -238,7 +277,7 @@ static void put_files(struct iot_json *json, const struct iot_report *r)
         put_text(json, "path", f->path);
         put_text(json, "object", iot_object_names[f->object]);
         put_text(json, "why", f->why);
-        put_figures(json, &f->figures);
+        iot_report_put_figures(json, &f->figures);
         put_ready(json, &f->ready);
         iot_json_end_object(json);
     }
@@ -259,10 +298,12 @@ int iot_report_write_json(const struct iot_report *r, FILE *out)
     put_objects(&json, r);
     put_total(&json, &r->total);
     put_files(&json, r);
-    put_empty_array(&json, "phases");
-    put_empty_array(&json, "queues");
-    put_empty_array(&json, "advice");
+    iot_report_put_phases(&json, r);
+    put_queues(&json, r);
+    iot_report_put_advice(&json, r);
     put_texts(&json, "evidence", r->evidence, r->n_evidence);
+    put_waits(&json, r);
+    iot_report_put_steps(&json, r);
     iot_json_end_object(&json);
     return iot_json_finish(&json);
 }

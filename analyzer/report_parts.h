@@ -24,10 +24,22 @@ struct iot_rows {
 int iot_rows_sum(struct iot_rows *rows);
 void iot_rows_free(struct iot_rows *rows);
 
+/* Adds an event that has a row to figures. */
+void iot_rows_count(const struct iot_rows *rows, size_t event, struct iot_figures *figures);
+/* Until the rows are ordered: the row of the other end of sendfile and its kind, IOT_NO_INDEX: it
+ * has none; and what moved, added to that end's figures. */
+uint32_t iot_rows_target(const struct iot_rows *rows, size_t event);
+void iot_rows_count_target(const struct iot_rows *rows, size_t event, struct iot_figures *figures);
+
+/* report->phases; before the rows are ordered. */
+int iot_rows_phases(struct iot_rows *rows, const struct iot_steps *steps);
+/* report->advice; last of all. */
+int iot_rows_advice(struct iot_rows *rows);
+
 /* Orders the rows, cuts them, and adds up the objects and the total. */
 int iot_rows_order(struct iot_rows *rows, size_t top);
 /* What was encoded and decoded, by row: before their order. */
-int iot_rows_coding(struct iot_rows *rows);
+int iot_rows_coding(struct iot_rows *rows, const struct iot_steps *steps);
 /* What the page cache held, by row: before their order. */
 void iot_rows_cache(struct iot_rows *rows);
 /* rows->events, after their order. */
@@ -40,6 +52,9 @@ void iot_rows_ready(struct iot_rows *rows);
 int iot_rows_latency(struct iot_rows *rows);
 /* What replays say of the objects and the most exposed files. */
 int iot_rows_recoverable(struct iot_rows *rows);
+/* What a replay without the selected events wins, of what these figures are of. */
+int64_t iot_rows_won(const struct iot_report *report, const struct iot_figures *figures,
+                     const uint8_t *selected);
 
 /* report->run. */
 int iot_report_run(struct iot_report *report);

@@ -82,6 +82,16 @@ static __attribute__((noinline)) void record_moment(uint16_t op, const void *add
     record(t, op, (struct iot_timed){now, now, 0}, 0, address, NULL);
 }
 
+/* `mutex`: under which it is sent; NULL: none that is known. */
+static __attribute__((noinline)) void record_signal(uint16_t op, const void *cond, const void *mutex)
+{
+    struct iot_thread *t = iot_enter();
+    if (!t)
+        return;
+    uint64_t now = iot_now();
+    record(t, op, (struct iot_timed){now, now, 0}, 0, cond, mutex);
+}
+
 /* A call that may wait for the lock at `address` and returns an error number. */
 #define WAIT_FOR(operation, address, expression)                                                   \
     ({                                                                                             \
@@ -179,7 +189,7 @@ static void signals(uint16_t op, pthread_cond_t *cond)
         make_guard(held);
         record_moment(IOT_OP_MUTEX_LOCK, held); /* its order begins here */
     }
-    record_moment(op, cond);
+    record_signal(op, cond, held);
 }
 
 int pthread_cond_signal(pthread_cond_t *cond)

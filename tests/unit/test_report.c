@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/gain.h"
 #include "analyzer/report_json.h"
 #include "analyzer/report_ledger.h"
 #include "analyzer/report_markdown.h"
@@ -22,13 +23,22 @@ int64_t iot_model_recoverable(const struct iot_model *model, const uint8_t *sele
     return sum;
 }
 
+int64_t iot_gain(const struct iot_model *model, const int64_t *service_ns)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < model->trace->events.n; i++)
+        sum += model->service_ns[i] > service_ns[i] ? model->exposed_ns[i] : 0;
+    return sum;
+}
+
 static struct iot_classes classes;
+static struct iot_steps steps;
 static struct iot_report report;
 
 static void make(struct iot_test_run *run, size_t top)
 {
-    cr_assert_eq(iot_classify(&classes, &run->trace, NULL), 0);
-    cr_assert_eq(iot_report_make(&report, &run->trace, &run->model, &classes, top), 0);
+    cr_assert_eq(iot_classify(&classes, &run->trace, NULL, NULL), 0);
+    cr_assert_eq(iot_report_make(&report, &run->trace, &run->model, &classes, &steps, top), 0);
 }
 
 static void done(struct iot_test_run *run)
@@ -145,6 +155,21 @@ static json_t *as_json(void)
     return json;
 }
 
+/* What is in the phases is in the run, once each. */
+static void expect_phases(const json_t *phases, const json_t *objects)
+{
+    for (size_t o = 0; o < IOT_OBJECTS; o++) {
+        json_t *parts = json_array();
+        for (size_t p = 0; p < json_array_size(phases); p++) {
+            const json_t *in = json_object_get(json_array_get(phases, p), "objects");
+            expect_row(json_array_get(in, o));
+            json_array_append(parts, json_array_get(in, o));
+        }
+        expect_sums(parts, json_array_get(objects, o), NULL);
+        json_decref(parts);
+    }
+}
+
 static void expect_conserved(const struct iot_test_run *run, size_t top)
 {
     json_t *json = as_json();
@@ -166,6 +191,7 @@ static void expect_conserved(const struct iot_test_run *run, size_t top)
                  calls);
     cr_assert_eq(json_array_size(objects), IOT_OBJECTS);
     expect_sums(objects, total, NULL);
+    expect_phases(json_object_get(json, "phases"), objects);
     size_t rest = 0;
     for (size_t o = 0; o < IOT_OBJECTS; o++) {
         const json_t *object = json_array_get(objects, o);
@@ -199,6 +225,13 @@ Test(report, conserves_whatever_was_traced)
     static const size_t tops[] = {SIZE_MAX, 0, 1, 7};
     for (uint64_t seed = 1; seed <= 60; seed++) {
         struct iot_test_run *run = random_run(seed);
+        int64_t starts[5] = {0};
+        for (size_t i = 1; i < 5; i++)
+            starts[i] = starts[i - 1] + (int64_t)below(WALL / 4);
+        steps = (struct iot_steps){.starts_ns = starts + 1,
+                                   .n = below(5),
+                                   .end_ns = starts[4] + (int64_t)below(WALL / 8),
+                                   .source = IOT_STEPS_MARKS};
         make(run, tops[seed % 4]);
         expect_conserved(run, tops[seed % 4]);
         expect_order(tops[seed % 4]);
