@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "analyzer/arena.h"
 
@@ -44,17 +45,23 @@ static void compile(struct iot_rule *rule)
     }
 }
 
+static int is_fixed(const struct iot_rule *rule, const char *text)
+{
+    return rule->any_case ? !strncasecmp(text, rule->fixed, rule->n_fixed)
+                          : !memcmp(text, rule->fixed, rule->n_fixed);
+}
+
 static int matches(const struct iot_rule *rule, const char *name, size_t n)
 {
     switch (rule->kind) {
     case GLOB_EXACT:
-        return n == rule->n_fixed && !memcmp(name, rule->fixed, n);
+        return n == rule->n_fixed && is_fixed(rule, name);
     case GLOB_STARTS:
-        return n >= rule->n_fixed && !memcmp(name, rule->fixed, rule->n_fixed);
+        return n >= rule->n_fixed && is_fixed(rule, name);
     case GLOB_ENDS:
-        return n >= rule->n_fixed && !memcmp(name + n - rule->n_fixed, rule->fixed, rule->n_fixed);
+        return n >= rule->n_fixed && is_fixed(rule, name + n - rule->n_fixed);
     default:
-        return !fnmatch(rule->glob, name, 0);
+        return !fnmatch(rule->glob, name, rule->any_case ? FNM_CASEFOLD : 0);
     }
 }
 
@@ -84,6 +91,13 @@ static struct iot_rule sure[] = {
 #undef IOT_SURE_RULE
 };
 
+static struct iot_rule small[] = {
+#define IOT_SMALL_RULE(which, of, pattern)                                                         \
+    {.glob = pattern, .object = IOT_##which, .directions = of, .why = "small, and likely as " pattern},
+#include "analyzer/rules.def"
+#undef IOT_SMALL_RULE
+};
+
 static struct iot_rule likely[] = {
 #define IOT_LIKELY_RULE(which, of, pattern)                                                        \
     {.glob = pattern, .object = IOT_##which, .directions = of, .why = "likely, as " pattern},
@@ -94,14 +108,22 @@ static struct iot_rule likely[] = {
 static const struct iot_rules *compiled(struct iot_rules *table)
 {
     if (!table->rules[0].fixed)
-        for (size_t i = 0; i < table->n; i++)
+        for (size_t i = 0; i < table->n; i++) {
             compile(&table->rules[i]);
+            table->rules[i].any_case = 1;
+        }
     return table;
 }
 
 const struct iot_rules *iot_rules_sure(void)
 {
     static struct iot_rules table = {sure, sizeof sure / sizeof *sure, NULL};
+    return compiled(&table);
+}
+
+const struct iot_rules *iot_rules_small(void)
+{
+    static struct iot_rules table = {small, sizeof small / sizeof *small, NULL};
     return compiled(&table);
 }
 

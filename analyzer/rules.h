@@ -23,6 +23,7 @@ struct iot_rule {
     uint8_t directions; /* bit d: for that direction */
     uint8_t kind;
     uint8_t whole_path;
+    uint8_t any_case; /* built-in rules: DATA.CSV is data.csv */
 };
 
 struct iot_rules {
@@ -38,6 +39,7 @@ void iot_rules_free(struct iot_rules *rules);
 
 /* The built-in tables; never NULL. */
 const struct iot_rules *iot_rules_sure(void);
+const struct iot_rules *iot_rules_small(void);
 const struct iot_rules *iot_rules_likely(void);
 
 /* NULL: none matches. */
