@@ -7,8 +7,7 @@
 
 #include "analyzer/links.h"
 
-/* waited[event]: 0 in the carrying lane, 1 elsewhere. */
-void iot_carrier_mark(const struct iot_trace *trace, const struct iot_links *links,
-                      uint8_t *waited);
+/* waited[event]: 0 in the carrying lane, 1 elsewhere. Returns 0, -1 without memory. */
+int iot_carrier_mark(const struct iot_trace *trace, const struct iot_links *links, uint8_t *waited);
 
 #endif

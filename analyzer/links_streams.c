@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/process_ends.h"
+
 /* What Linux gives a pipe, where the recorder could not ask. */
 enum { PIPE_BYTES = 65536 };
 
@@ -17,6 +19,7 @@ struct calls {
 struct streams {
     const struct iot_trace *trace;
     struct calls reads, writes, closes;
+    struct iot_process_ends process_ends;
     uint32_t *source;   /* by file: where the bytes read from it were written; 0 nowhere in the run */
     uint8_t *connected; /* by file: this run opened the connection */
 };
@@ -98,30 +101,25 @@ static int by_return(const void *a, const void *b)
  * the end of a process. */
 static struct iot_waker end_of_stream(const struct streams *s, uint32_t file, uint32_t read)
 {
-    const struct iot_trace *trace = s->trace;
-    const struct iot_events *e = &trace->events;
+    const struct iot_events *e = &s->trace->events;
+    const uint32_t *closes = s->closes.list + s->closes.first[file];
+    size_t low = 0, high = s->closes.first[file + 1] - s->closes.first[file];
     struct iot_waker found = {0, IOT_WAKER_NONE};
     int64_t latest = e->t0_ns[read];
-    for (size_t k = s->closes.first[file]; k < s->closes.first[file + 1]; k++) {
-        uint32_t i = s->closes.list[k];
-        if (e->t0_ns[i] > latest && e->t0_ns[i] <= e->t1_ns[read]) {
-            latest = e->t0_ns[i];
-            found = (struct iot_waker){i, IOT_WAKER_ENTRY};
-        }
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (e->t0_ns[closes[middle]] <= e->t1_ns[read])
+            low = middle + 1;
+        else
+            high = middle;
     }
-    for (uint32_t p = 0; p < trace->n_processes; p++) {
-        const struct iot_process *process = &trace->processes[p];
-        if (process->n_lanes && process->end == IOT_END_EXIT && process->end_ns > latest &&
-            process->end_ns <= e->t1_ns[read]) {
-            latest = process->end_ns;
-            uint32_t last = process->first_lane;
-            for (uint32_t l = last; l < process->first_lane + process->n_lanes; l++)
-                if (trace->lanes[l].end_ns == process->end_ns)
-                    last = l;
-            found = (struct iot_waker){last, IOT_WAKER_LANE};
-        }
+    if (low && e->t0_ns[closes[low - 1]] > latest) {
+        latest = e->t0_ns[closes[low - 1]];
+        found = (struct iot_waker){closes[low - 1], IOT_WAKER_ENTRY};
     }
-    return found;
+    const struct iot_process_end *end =
+        iot_process_ends_last(&s->process_ends, latest, e->t1_ns[read]);
+    return end ? (struct iot_waker){end->lane, IOT_WAKER_LANE} : found;
 }
 
 /* A pipe holds pages, not bytes: a write first fills up the last page with what is left of it beyond
@@ -192,6 +190,8 @@ static void match(struct iot_links *links, const struct streams *s, uint32_t to,
     sorting = e;
     qsort(writes, n_writes, sizeof *writes, by_entry);
     qsort(reads, n_reads, sizeof *reads, by_return);
+    qsort(s->closes.list + s->closes.first[from],
+          s->closes.first[from + 1] - s->closes.first[from], sizeof *reads, by_entry);
 
     /* Each read: the write that brought its last byte. */
     size_t w = 0;
@@ -294,7 +294,8 @@ int iot_link_streams(struct iot_links *links, const struct iot_trace *trace)
 {
     struct streams s = {.trace = trace};
     int failed = gather(&s.reads, trace, read_of) || gather(&s.writes, trace, write_of) ||
-                 gather(&s.closes, trace, close_of) || find_sources(&s);
+                 gather(&s.closes, trace, close_of) ||
+                 iot_process_ends_make(&s.process_ends, trace) || find_sources(&s);
     for (uint32_t f = 1; !failed && f < trace->n_files; f++) {
         const struct iot_file *file = &trace->files[f];
         int64_t pipe_bytes = file->pipe_bytes > 0 ? file->pipe_bytes : PIPE_BYTES;
@@ -308,6 +309,7 @@ int iot_link_streams(struct iot_links *links, const struct iot_trace *trace)
         free(all[k]->list);
         free(all[k]->first);
     }
+    iot_process_ends_free(&s.process_ends);
     free(s.source);
     free(s.connected);
     return failed ? -1 : 0;

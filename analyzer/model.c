@@ -69,22 +69,24 @@ static int copy_curve(struct iot_model *m, const struct iot_exposure *x)
     return 0;
 }
 
-static int fill(struct iot_model *m, const struct iot_links *links)
+static int fill(struct iot_model *m, struct iot_links *links)
 {
     iot_schedule_parts(m->trace, links, m);
-    if (iot_schedule_build(m->schedule, m->trace, links, m))
+    if (iot_schedule_build(m->schedule, m->trace, links, m) ||
+        iot_carrier_mark(m->trace, links, m->waited))
         return -1;
+    m->unmatched_waits = links->unmatched;
+    iot_links_free(links); /* the schedule has them, and what follows needs the room */
     struct iot_exposure x;
     int failed = iot_expose(&x, &m->schedule->replay, 0) || copy_curve(m, &x);
     if (!failed) {
-        memcpy(m->exposed_ns, x.exposed_ns, m->trace->events.n * sizeof *m->exposed_ns);
+        m->exposed_ns = x.exposed_ns;
+        x.exposed_ns = NULL;
         m->wall_ns = x.t1_ns;
         compose(m, &x);
         m->exposed_error_ns = x.exposed_error_ns;
         m->replay_error_ns = m->schedule->graph.replay_error_ns;
-        m->unmatched_waits = links->unmatched;
         m->cut_edges = m->schedule->graph.cut_edges;
-        iot_carrier_mark(m->trace, links, m->waited);
     }
     iot_expose_free(&x);
     return failed ? -1 : 0;
@@ -99,12 +101,12 @@ struct iot_model *iot_model_build(const struct iot_trace *trace)
     m->trace = trace;
     m->part = calloc(n, 1);
     m->waited = calloc(n, 1);
-    m->service_ns = calloc(n, sizeof *m->service_ns);
-    m->exposed_ns = calloc(n, sizeof *m->exposed_ns);
     m->schedule = calloc(1, sizeof *m->schedule);
+    if (m->schedule)
+        m->service_ns = iot_graph_add_calls(&m->schedule->graph, trace->events.n);
     struct iot_links links = {0};
-    int failed = !m->part || !m->waited || !m->service_ns || !m->exposed_ns || !m->schedule ||
-                 iot_links_find(&links, trace) || fill(m, &links);
+    int failed = !m->part || !m->waited || !m->service_ns || iot_links_find(&links, trace) ||
+                 fill(m, &links);
     iot_links_free(&links);
     if (failed) {
         iot_model_free(m);
@@ -122,7 +124,6 @@ void iot_model_free(struct iot_model *m)
     free(m->schedule);
     free(m->part);
     free(m->waited);
-    free(m->service_ns);
     free(m->exposed_ns);
     free(m->curve);
     free(m);

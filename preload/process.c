@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -39,20 +40,40 @@ int iot_pages_ready(void *from, size_t bytes)
     return r == 0 || r == -EINVAL ? 0 : -1;
 }
 
+/* The segments handed out and their limit are one word, so that cutting the file at an exit and another
+ * thread taking a segment at that moment do not miss each other. */
+struct segments {
+    uint32_t next, limit;
+};
+_Static_assert(offsetof(struct iot_file_header, segment_limit) ==
+                       offsetof(struct iot_file_header, next_segment) + sizeof(uint32_t) &&
+                   offsetof(struct iot_file_header, next_segment) % sizeof(uint64_t) == 0,
+               "next_segment and segment_limit are one aligned word");
+
+static struct segments segments_now(void)
+{
+    struct segments s;
+    __atomic_load((struct segments *)&iot_process->file->next_segment, &s, __ATOMIC_RELAXED);
+    return s;
+}
+
+static int segments_change(struct segments *from, struct segments to)
+{
+    return __atomic_compare_exchange((struct segments *)&iot_process->file->next_segment, from, &to,
+                                     0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
 void *iot_segment_take(uint32_t kind, uint32_t slot, size_t bytes)
 {
-    struct iot_file_header *file = iot_process->file;
-    uint32_t n = __atomic_load_n(&file->next_segment, __ATOMIC_RELAXED);
+    struct segments now = segments_now();
     do {
-        if (n >= file->segment_limit)
+        if (now.next >= now.limit)
             return NULL;
-    } while (!__atomic_compare_exchange_n(&file->next_segment, &n, n + 1, 0, __ATOMIC_RELAXED,
-                                          __ATOMIC_RELAXED));
-    uint8_t *at = (uint8_t *)file + (size_t)n * IOT_SEGMENT_BYTES;
+    } while (!segments_change(&now, (struct segments){now.next + 1, now.limit}));
+    uint8_t *at = (uint8_t *)iot_process->file + (size_t)now.next * IOT_SEGMENT_BYTES;
     if (iot_pages_ready(at, bytes)) {
-        uint32_t taken = n + 1;
-        __atomic_compare_exchange_n(&file->next_segment, &taken, n, 0, __ATOMIC_RELAXED,
-                                    __ATOMIC_RELAXED);
+        struct segments taken = {now.next + 1, now.limit};
+        segments_change(&taken, now); /* unless another was taken behind it */
         return NULL;
     }
     struct iot_segment_header *h = (struct iot_segment_header *)at;
@@ -114,6 +135,10 @@ int iot_process_start(void)
     name_file(pid, start.mono_ns);
     struct iot_file_header *h = make_file();
     if (!h || iot_pages_ready(h, IOT_HEADER_BYTES + iot_image.facts_bytes)) {
+        if (h) {
+            iot_sys(SYS_munmap, h, file_bytes);
+            iot_sys(SYS_unlinkat, AT_FDCWD, file_path, 0);
+        }
         p->off = 1;
         return -1;
     }
@@ -154,17 +179,23 @@ void iot_process_end(struct iot_thread *t, enum iot_end how)
     iot_image_usage(&h->usage_end);
     h->last = iot_anchor_now();
     __atomic_store_n(&h->end, how, __ATOMIC_RELEASE);
-    uint32_t kept = __atomic_load_n(&h->next_segment, __ATOMIC_RELAXED) + SPARE_SEGMENTS;
-    if (kept < h->segment_limit) {
-        h->segment_limit = kept;
-        iot_sys(SYS_truncate, file_path, (uint64_t)kept * IOT_SEGMENT_BYTES);
-    }
+    struct segments now = segments_now(), cut;
+    do {
+        cut = (struct segments){now.next, now.next + SPARE_SEGMENTS};
+        if (cut.limit >= now.limit)
+            return;
+    } while (!segments_change(&now, cut));
+    iot_sys(SYS_truncate, file_path, (uint64_t)cut.limit * IOT_SEGMENT_BYTES);
 }
 
 void iot_process_goes_on(void)
 {
     struct iot_file_header *h = iot_process->file;
     h->end = IOT_END_OPEN;
-    if (iot_sys(SYS_truncate, file_path, file_bytes) == 0)
-        h->segment_limit = (uint32_t)(file_bytes / IOT_SEGMENT_BYTES);
+    if (iot_sys(SYS_truncate, file_path, file_bytes))
+        return;
+    struct segments now = segments_now();
+    while (!segments_change(
+        &now, (struct segments){now.next, (uint32_t)(file_bytes / IOT_SEGMENT_BYTES)}))
+        ;
 }
