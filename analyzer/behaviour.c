@@ -9,7 +9,7 @@ enum {
     PIECES_MIN = 8,
     STEPS_MIN = 3,
     MAPS_MIN = 3,
-    BACK_SHARE = 8, /* state if this part of what was written is read back */
+    BACK_SHARE = 8,        /* state if this part of what was written is read back */
     SYNCED_BACK_SHARE = 2, /* who syncs means to keep: a database, and what it looks up in it */
 };
 

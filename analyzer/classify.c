@@ -75,8 +75,7 @@ static int by_likely_rules(const struct iot_group *g, const char *name, enum iot
                            struct iot_file_class *c)
 {
     int64_t bytes = g->size > g->read_bytes ? g->size : g->read_bytes;
-    return (bytes < CONFIGURATION_BYTES &&
-            by_rules(iot_rules_small(), IOT_BY_SMALL, name, d, c)) ||
+    return (bytes < CONFIGURATION_BYTES && by_rules(iot_rules_small(), IOT_BY_SMALL, name, d, c)) ||
            by_rules(iot_rules_likely(), IOT_BY_LIKELY, name, d, c);
 }
 

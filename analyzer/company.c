@@ -240,8 +240,7 @@ static int describes(const struct company *w, const struct folders *all, uint32_
     if (!folder || (folder->objects & data & ~(1u << IOT_ARTIFACT)))
         return 0;
     /* A folder above holds all sorts of things, configuration among them. */
-    return folder->objects & data ||
-           (folder->below && c->by[IOT_READING] == IOT_BY_GUESS);
+    return folder->objects & data || (folder->below && c->by[IOT_READING] == IOT_BY_GUESS);
 }
 
 static int judge_descriptions(struct company *w)

@@ -66,9 +66,11 @@ static uint32_t add_group(struct iot_groups *groups, uint32_t file)
         groups->groups = more;
         groups->room = room;
     }
-    groups->groups[groups->n] =
-        (struct iot_group){.file = file, .first_read_ns = INT64_MAX, .last_read_ns = INT64_MIN,
-                           .first_map_ns = INT64_MAX, .last_map_ns = INT64_MIN};
+    groups->groups[groups->n] = (struct iot_group){.file = file,
+                                                   .first_read_ns = INT64_MAX,
+                                                   .last_read_ns = INT64_MIN,
+                                                   .first_map_ns = INT64_MAX,
+                                                   .last_map_ns = INT64_MIN};
     return (uint32_t)groups->n++;
 }
 

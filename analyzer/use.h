@@ -22,9 +22,9 @@ struct iot_use {
     int64_t first_map_ns, last_map_ns;
     uint32_t reads, writes; /* calls that moved bytes */
     uint32_t maps;
-    uint32_t steps;         /* of those that marks tell: in so many it was read or mapped */
-    uint32_t family;        /* a file index, the same for all names that a rename joined */
-    uint32_t renamed_to;    /* the last name it was given; 0 none */
+    uint32_t steps;      /* of those that marks tell: in so many it was read or mapped */
+    uint32_t family;     /* a file index, the same for all names that a rename joined */
+    uint32_t renamed_to; /* the last name it was given; 0 none */
     uint8_t flags;
 };
 

@@ -14,8 +14,8 @@ struct iot_sample {
     unsigned line;
     uint32_t files[IOT_SAMPLE_FILES];
     size_t n_files;
-    int reads, writes;           /* whether its calls do */
-    int object[IOT_DIRECTIONS];  /* enum iot_object */
+    int reads, writes;          /* whether its calls do */
+    int object[IOT_DIRECTIONS]; /* enum iot_object */
 };
 
 struct iot_sample_run {

@@ -58,8 +58,8 @@ static void judge(const struct iot_sample_run *run, struct score *score)
 
 static void print_score(const char *what, const struct score *s)
 {
-    printf("%s: %u of %u right, %.1f %%\n%10s", what, s->right, s->n,
-           100.0 * s->right / s->n, "judged:");
+    printf("%s: %u of %u right, %.1f %%\n%10s", what, s->right, s->n, 100.0 * s->right / s->n,
+           "judged:");
     for (int o = 0; o < IOT_OBJECTS; o++)
         printf(" %8s", iot_object_names[o]);
     putchar('\n');
