@@ -170,9 +170,8 @@ static int fill(struct work *w)
     return 0;
 }
 
-int iot_rows_phases(struct iot_rows *rows)
+int iot_rows_phases(struct iot_rows *rows, const struct iot_steps *steps)
 {
-    const struct iot_steps *steps = rows->steps;
     struct iot_report *r = rows->report;
     struct iot_phases *phases = r->phases = calloc(1, sizeof *phases);
     size_t n = r->trace->events.n;

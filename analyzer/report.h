@@ -12,8 +12,10 @@
 #include "analyzer/latency.h"
 #include "analyzer/model.h"
 #include "analyzer/objects.h"
+#include "analyzer/queues.h"
 #include "analyzer/steps.h"
 #include "analyzer/trace.h"
+#include "analyzer/waits_words.h"
 
 /* A data call that moved something, but less than this, is small: below a page of memory, the
  * fixed cost of a call outweighs its bytes. */
@@ -101,10 +103,15 @@ struct iot_report {
     struct iot_figures total;
     struct iot_report_file *files; /* by exposed, service, path; then the rows "(n more)" */
     size_t n_files;
-    struct iot_phases *phases;      /* phases.h */
-    struct iot_advice_list *advice; /* advice.h */
     const char **evidence; /* what the report does not prove: sentences without their full stop */
     size_t n_evidence;
+    struct iot_queue *queues;
+    size_t n_queues;
+    struct iot_waited *waits;
+    size_t n_waits;
+    uint32_t *of_event;             /* row by event; IOT_NO_INDEX: no I/O */
+    struct iot_phases *phases;      /* phases.h */
+    struct iot_advice_list *advice; /* advice.h */
     struct iot_arena *arena;
 };
 

@@ -4,13 +4,12 @@
 #include "analyzer/report_parts.h"
 #include "analyzer/serialization.h"
 
-int iot_rows_coding(struct iot_rows *rows)
+int iot_rows_coding(struct iot_rows *rows, const struct iot_steps *steps)
 {
     struct iot_report *r = rows->report;
     size_t n_files = r->trace->n_files;
     struct iot_coding *coding = malloc((n_files + 1) * sizeof *coding);
-    int failed = !coding || iot_serialization_find(coding, r->model, rows->classes,
-                                                   rows->steps->starts_ns, rows->steps->n);
+    int failed = !coding || iot_serialization_find(coding, r->model, rows->classes, steps);
 
     for (size_t f = 0; f < n_files && !failed; f++)
         for (int d = 0; d < IOT_DIRECTIONS; d++) {

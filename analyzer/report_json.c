@@ -33,10 +33,48 @@ static void begin(struct iot_json *json, const char *key)
     iot_json_begin_object(json);
 }
 
-static void put_empty_array(struct iot_json *json, const char *key)
+static void put_queues(struct iot_json *json, const struct iot_report *r)
 {
-    iot_json_key(json, key);
+    iot_json_key(json, "queues");
     iot_json_begin_array(json);
+    for (size_t i = 0; i < r->n_queues; i++) {
+        const struct iot_queue *q = &r->queues[i];
+        iot_json_begin_object(json);
+        put_text(json, "name", q->name);
+        put_text(json, "object", iot_object_names[q->object]);
+        put_text(json, "producer", q->producer);
+        put_text(json, "consumer", q->consumer);
+        begin(json, "length");
+        iot_json_key(json, "mean");
+        iot_json_double(json, q->mean_length);
+        put_int(json, "max", q->max_length);
+        iot_json_end_object(json);
+        iot_json_key(json, "growing");
+        iot_json_bool(json, q->growing);
+        put_int(json, "messages", q->messages);
+        iot_json_end_object(json);
+    }
+    iot_json_end_array(json);
+}
+
+/* The rows beyond are of little weight. */
+enum { WAITS_MAX = 100 };
+
+static void put_waits(struct iot_json *json, const struct iot_report *r)
+{
+    iot_json_key(json, "waits");
+    iot_json_begin_array(json);
+    for (size_t i = 0; i < r->n_waits && i < WAITS_MAX; i++) {
+        const struct iot_waited *w = &r->waits[i];
+        iot_json_begin_object(json);
+        put_text(json, "waiter", w->waiter);
+        put_text(json, "waited_for", w->other);
+        put_text(json, "doing", w->doing);
+        put_text(json, "path", w->path);
+        put_text(json, "object", iot_object_names[w->object]);
+        put_int(json, "waited_ns", w->waited_ns);
+        iot_json_end_object(json);
+    }
     iot_json_end_array(json);
 }
 
@@ -261,9 +299,10 @@ int iot_report_write_json(const struct iot_report *r, FILE *out)
     put_total(&json, &r->total);
     put_files(&json, r);
     iot_report_put_phases(&json, r);
-    put_empty_array(&json, "queues");
+    put_queues(&json, r);
     iot_report_put_advice(&json, r);
     put_texts(&json, "evidence", r->evidence, r->n_evidence);
+    put_waits(&json, r);
     iot_report_put_steps(&json, r);
     iot_json_end_object(&json);
     return iot_json_finish(&json);

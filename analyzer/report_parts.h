@@ -9,7 +9,6 @@
 struct iot_rows {
     struct iot_report *report;
     const struct iot_classes *classes;
-    const struct iot_steps *steps;
     struct iot_mapped mapped;
     uint32_t *of_file[IOT_DIRECTIONS]; /* row by file index; IOT_NO_INDEX none yet */
     uint32_t *of_event;                /* row by event; IOT_NO_INDEX: no I/O */
@@ -35,11 +34,11 @@ void iot_rows_count_target(const struct iot_rows *rows, size_t event, struct iot
 /* Orders the rows, cuts them, and adds up the objects and the total. */
 int iot_rows_order(struct iot_rows *rows, size_t top);
 /* What was encoded and decoded, by row: before their order. */
-int iot_rows_coding(struct iot_rows *rows);
+int iot_rows_coding(struct iot_rows *rows, const struct iot_steps *steps);
 /* What the page cache held, by row: before their order. */
 void iot_rows_cache(struct iot_rows *rows);
 /* report->phases, when all this is there; also before their order. */
-int iot_rows_phases(struct iot_rows *rows);
+int iot_rows_phases(struct iot_rows *rows, const struct iot_steps *steps);
 /* rows->events, after their order. */
 int iot_rows_group(struct iot_rows *rows);
 /* Latency and bandwidth of each row and object. */

@@ -10,7 +10,7 @@
 #include "analyzer/verdict.h"
 
 /* What adds less than this share of all exposed time is not listed unasked. */
-enum { FILES_SHOWN = 10, LISTED_FROM_PER_MILLE = 5, WHY_COLUMNS = 28 };
+enum { WAITS_SHOWN = 5, QUEUES_SHOWN = 5, FILES_SHOWN = 10, LISTED_FROM_PER_MILLE = 5, WHY_COLUMNS = 28 };
 
 bool iot_text_wants_colour(FILE *out)
 {
@@ -114,6 +114,25 @@ static void put_ledger(const struct iot_page *page)
     put_row(page->out, "total", &page->report->total);
 }
 
+/* Encoding and decoding are no part of the ledger, but what a faster path would not help. */
+static void put_serialization(const struct iot_page *page)
+{
+    char text[256] = "";
+    size_t n = 0;
+    for (int o = 0; o < IOT_OTHER; o++) {
+        const struct iot_figures *f = &page->report->objects[o].figures;
+        if (f->coded && f->serialization_ns > page->report->model->wall_ns / 200)
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s%s %s",
+                                  n ? ", " : "Encoding and decoding, beside this: ",
+                                  iot_object_names[o], iot_people_time(f->serialization_ns).text);
+    }
+    if (!n)
+        return;
+    fputc('\n', page->out);
+    snprintf(text + n, sizeof text - n, ".");
+    iot_page_wrapped(page, text, 0);
+}
+
 /* --- files --- */
 
 const char *iot_page_from_here(const struct iot_report *r, const char *path)
@@ -175,14 +194,52 @@ static void put_files(const struct iot_page *page)
     }
 }
 
-/* --- what the figures do not say --- */
-
 static void put_point(const struct iot_page *page, const char *text)
 {
-    char line[512];
+    char line[640];
     snprintf(line, sizeof line, "- %s.", text);
     iot_page_wrapped(page, line, 2);
 }
+
+/* --- who waited for whom, and in which queues --- */
+
+static void put_waits(const struct iot_page *page)
+{
+    const struct iot_report *r = page->report;
+    char text[512];
+    for (size_t i = 0; i < r->n_waits && i < WAITS_SHOWN; i++) {
+        const struct iot_waited *w = &r->waits[i];
+        if (w->waited_ns < r->model->wall_ns / 100)
+            break;
+        if (i == 0) {
+            fputc('\n', page->out);
+            iot_page_heading(page, "Who waited for whom");
+        }
+        snprintf(text, sizeof text, "`%s` waited %s for `%s`, which was %s `%s`", w->waiter,
+                 iot_people_time(w->waited_ns).text, w->other, w->doing,
+                 iot_page_from_here(r, w->path));
+        put_point(page, text);
+    }
+}
+
+static void put_queues(const struct iot_page *page)
+{
+    const struct iot_report *r = page->report;
+    char text[512];
+    for (size_t i = 0; i < r->n_queues && i < QUEUES_SHOWN; i++) {
+        const struct iot_queue *q = &r->queues[i];
+        if (i == 0) {
+            fputc('\n', page->out);
+            iot_page_heading(page, "Queues");
+        }
+        snprintf(text, sizeof text, "%s, %s from `%s` to `%s`: %.1f long on average, at most %lld%s",
+                 q->name, iot_object_names[q->object], q->producer, q->consumer, q->mean_length,
+                 (long long)q->max_length, q->growing ? ", and growing" : "");
+        put_point(page, text);
+    }
+}
+
+/* --- what the figures do not say --- */
 
 static void put_limits(const struct iot_page *page)
 {
@@ -211,8 +268,11 @@ void iot_report_write_text(const struct iot_report *report, FILE *out,
     put_ledger(&page);
     if (style->brief)
         return;
+    put_serialization(&page);
     iot_page_steps(&page);
     put_files(&page);
+    put_waits(&page);
+    put_queues(&page);
     iot_page_advice(&page);
     put_limits(&page);
 }

@@ -7,7 +7,7 @@ on every report that a test makes.
 OBJECTS = ["input", "artifact", "state", "output", "other"]
 
 TOP = ["schema", "run", "wall_ns", "path", "model", "objects", "total", "files", "phases", "queues",
-       "advice", "evidence", "steps"]
+       "advice", "evidence", "waits", "steps"]
 PHASE = ["name", "start_ns", "end_ns", "steps", "step_ns", "objects", "per_step", "step_exposed"]
 PHASE_NAMES = [["run"], ["cold_start", "steady", "shutdown"]]  # or some of them, in this order
 PER_STEP = ["object", "ops", "bytes", "service_ns", "exposed_ns", "exposed_p50_ns", "exposed_p95_ns"]
@@ -298,7 +298,7 @@ def example():
             "objects": objects, "total": total, "files": files, "phases": phases, "queues": [],
             "advice": [{"object": "input", "finding": "f", "action": "a", "gain_ns": 60},
                        {"object": None, "finding": "f", "action": "a", "gain_ns": 10}],
-            "evidence": ["what is recoverable is an estimate"],
+            "evidence": ["what is recoverable is an estimate"], "waits": [],
             "steps": {"source": "marks", "op": "mark", "path": None, "starts": [100, 550]}}
 
 
