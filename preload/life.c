@@ -28,6 +28,7 @@ static void thread_ends(void *user)
     struct iot_thread *t = user;
     if (t->generation != *iot_generation)
         return;
+    t->depth = 0; /* a thread may be cancelled in the middle of a record */
     if (++t->exit_rounds < PTHREAD_DESTRUCTOR_ITERATIONS) {
         pthread_setspecific(key, t);
         return;

@@ -1,5 +1,6 @@
 #include "preload/record.h"
 
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -24,9 +25,9 @@ enum {
      * thread that records little costs little. */
     GROW_FIRST = 16,
     GROW_ROWS = 256,
-    /* So many events lost because a handler seemed to be inside a record, and the record
-     * must have been left by longjmp. */
-    STUCK_LIMIT = 4096,
+    /* So many events lost because a handler seemed to be inside a record, beyond the thousand for
+     * which there is room then, and the record must have been left by longjmp. */
+    STUCK_LIMIT = 64,
 };
 
 int iot_record_start(void)
@@ -63,6 +64,8 @@ static int half_grow(struct iot_half *half, uint32_t rows)
 {
     if (!half->header || rows > IOT_HALF_ROWS)
         return -1;
+    if (rows <= half->limit)
+        return 0;
     half_anchor(half);
     uint32_t limit = half->limit < GROW_FIRST ? GROW_FIRST : 2 * half->limit;
     if (half->limit >= GROW_ROWS)
@@ -185,10 +188,11 @@ struct iot_thread *iot_enter_slow(void)
     struct iot_local *me = &iot_local;
     if (iot_generation == &not_started || iot_process->off)
         return NULL;
-    if (me->attaching) { /* a signal handler, while its thread gets its buffers */
+    if (me->attaching) { /* the thread has ended, but for some destructors */
         iot_drop(1);
         return NULL;
     }
+    uint64_t signals = iot_signals_hold();
     me->attaching = 1;
     __asm__ volatile("" : : : "memory");
     struct iot_thread *t = NULL;
@@ -201,6 +205,7 @@ struct iot_thread *iot_enter_slow(void)
     }
     __asm__ volatile("" : : : "memory");
     me->attaching = 0;
+    iot_signals_release(signals);
     return t;
 }
 
@@ -216,46 +221,84 @@ static void half_empty(struct iot_thread *t, struct iot_half *half)
     half_start(t, half);
 }
 
-/* Goes on in the other half and encodes this one. Depth is raised, so a signal handler that
- * records meanwhile fills the other half, and drops rather than rotate again. */
+static struct iot_half *other_half(struct iot_thread *t)
+{
+    return t->current == &t->half[0] ? &t->half[1] : &t->half[0];
+}
+
+static void half_encode(struct iot_thread *t, struct iot_half *half)
+{
+    uint32_t n = half->header->head < half->limit ? half->header->head : half->limit;
+    if (iot_encode_half(t, half, n))
+        iot_drop(n);
+    half_empty(t, half);
+}
+
+/* Goes on in the other half and encodes this one; before it the other one, if that was left full
+ * inside a record. No signal comes in, so no handler finds both full or leaves this by longjmp. */
 static void rotate(struct iot_thread *t)
 {
-    struct iot_half *full = t->current;
-    struct iot_half *other = full == &t->half[0] ? &t->half[1] : &t->half[0];
+    uint64_t signals = iot_signals_hold();
+    struct iot_half *full = t->current, *other = other_half(t);
     if (!other->limit && half_grow(other, 1)) {
         iot_drop(full->limit);
         half_empty(t, full);
-        return;
+    } else {
+        if (other->header->head)
+            half_encode(t, other);
+        t->current = other;
+        __asm__ volatile("" : : : "memory");
+        half_encode(t, full);
     }
-    t->current = other;
-    __asm__ volatile("" : : : "memory");
-    uint32_t n = full->header->head < full->limit ? full->header->head : full->limit;
-    if (iot_encode_half(t, full, n))
-        iot_drop(n);
-    half_empty(t, full);
+    iot_signals_release(signals);
 }
 
-uint32_t iot_reserve_slow(struct iot_thread *t, uint32_t n, uint32_t at)
+/* Whether the outermost record cannot be under way any more: what stands on the stack above it has
+ * returned or was jumped over. Of a record on another stack than ours nothing is known. */
+static int was_left(const struct iot_thread *t, uintptr_t stack)
+{
+    stack_t alternate;
+    if (iot_sys(SYS_sigaltstack, 0, &alternate))
+        return 0;
+    if (alternate.ss_flags & SS_ONSTACK)
+        return 0;
+    return stack >= t->outermost || t->outermost - (uintptr_t)alternate.ss_sp < alternate.ss_size;
+}
+
+static void become_outermost(struct iot_thread *t, uintptr_t stack)
+{
+    t->depth = 1;
+    t->outermost = stack;
+    t->stuck = 0;
+}
+
+void iot_nested(struct iot_thread *t, uintptr_t stack)
+{
+    if (was_left(t, stack))
+        become_outermost(t, stack);
+}
+
+uint32_t iot_reserve_slow(struct iot_thread *t, uint32_t n, uint32_t at, uintptr_t stack)
 {
     for (;;) {
-        struct iot_half *half = t->current;
+        struct iot_half *half = t->current, *other = other_half(t);
         if (at + n <= IOT_HALF_ROWS) {
-            if (half_grow(half, at + n)) {
-                half->header->head = at;
-                break;
-            }
-            return at;
+            if (half_grow(half, at + n) == 0)
+                return at;
+            uint32_t head = at + n;
+            __atomic_compare_exchange_n(&half->header->head, &head, at, 0, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED);
+            break;
         }
-        if (t->depth > 1) {
-            if (++t->stuck < STUCK_LIMIT)
-                break;
-            t->depth = 1;
+        if (t->depth > 1 && !other->header->head && half_grow(other, n) == 0) {
+            t->current = other; /* the record we are in still has its row in the full one */
+        } else if (t->depth <= 1 || was_left(t, stack) || ++t->stuck >= STUCK_LIMIT) {
+            become_outermost(t, stack);
+            rotate(t);
+        } else {
+            break;
         }
-        t->stuck = 0;
-        rotate(t);
         at = iot_take(&t->current->header->head, n);
-        if (at + n <= t->current->limit)
-            return at;
     }
     iot_drop(1);
     return UINT32_MAX;
@@ -264,9 +307,9 @@ uint32_t iot_reserve_slow(struct iot_thread *t, uint32_t n, uint32_t at)
 void iot_flush(struct iot_thread *t)
 {
     t->depth++;
-    if (t->depth == 1 && t->current->header->head)
+    if (t->depth == 1 && (t->current->header->head || other_half(t)->header->head))
         rotate(t);
-    t->depth--;
+    iot_leave(t);
 }
 
 /* The pages of an empty half that hold nothing but rows go back to the file system. */

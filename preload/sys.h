@@ -4,6 +4,7 @@
 #ifndef IOT_PRELOAD_SYS_H
 #define IOT_PRELOAD_SYS_H
 
+#include <signal.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 
@@ -41,5 +42,19 @@ static inline long iot_sys6(long n, long a, long b, long c, long d, long e, long
     iot_sys6(n, IOT_SYS_ARGS(__VA_ARGS__ __VA_OPT__(, ) 0, 0, 0, 0, 0, 0))
 #define IOT_SYS_ARGS(a, b, c, d, e, f, ...)                                                        \
     (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f)
+
+/* Keeps signals off the calling thread for a while, those that libc cancels threads with included;
+ * gives what to release them to. */
+static inline uint64_t iot_signals_hold(void)
+{
+    uint64_t all = UINT64_MAX, before = 0;
+    iot_sys(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof before);
+    return before;
+}
+
+static inline void iot_signals_release(uint64_t before)
+{
+    iot_sys(SYS_rt_sigprocmask, SIG_SETMASK, &before, 0, sizeof before);
+}
 
 #endif
