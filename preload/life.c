@@ -245,6 +245,8 @@ int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 
 void iot_life_exit(int64_t status)
 {
+    if (!iot_local.thread)
+        iot_local.attaching = 0; /* main had ended before, and this, the last thread, too */
     struct iot_thread *t = iot_enter();
     if (!t)
         return;

@@ -133,6 +133,17 @@ static void push_free(struct iot_thread *t)
                                           __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
 }
 
+static struct iot_thread *begin(struct iot_thread *t)
+{
+    t->depth = t->vfork_pid = t->stuck = t->exit_rounds = 0;
+    t->routine = NULL;
+    t->parent_lane = UINT32_MAX;
+    t->began = 0;
+    t->lane = __atomic_fetch_add(&iot_process->file->lanes, 1, __ATOMIC_RELAXED);
+    t->generation = *iot_generation;
+    return t;
+}
+
 struct iot_thread *iot_thread_take(void)
 {
     struct iot_thread *t = pop_free();
@@ -154,11 +165,37 @@ struct iot_thread *iot_thread_take(void)
         push_free(t);
         return NULL;
     }
-    t->depth = t->vfork_pid = t->stuck = t->exit_rounds = 0;
-    t->routine = NULL;
-    t->parent_lane = UINT32_MAX;
-    t->lane = __atomic_fetch_add(&iot_process->file->lanes, 1, __ATOMIC_RELAXED);
-    t->generation = *iot_generation;
+    return begin(t);
+}
+
+/* A forked child does not share its parent's rows: where they were, memory to be written to in vain. */
+static void replace_rows(struct iot_thread *t)
+{
+    uint8_t *segment = (uint8_t *)t->half[0].header - sizeof(struct iot_segment_header);
+    iot_sys(SYS_mmap, segment, IOT_SEGMENT_BYTES, PROT_READ | PROT_WRITE,
+            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0);
+}
+
+/* A handler may have forked, and the child go back into a call that the parent was in, with a pointer
+ * to the thread and, inside a record, one to its row. So the child's thread keeps its slot. */
+static struct iot_thread *take_forked(struct iot_thread *t)
+{
+    int inside = t->depth != 0;
+    if (inside) /* before the file is mapped, perhaps to the same place */
+        replace_rows(t);
+    if (iot_process_start()) {
+        if (!inside)
+            replace_rows(t);
+        return NULL;
+    }
+    uint32_t slot = t->slot;
+    iot_process->threads_used = slot + 1;
+    if (slot_start(t, slot)) {
+        t->current = NULL;
+        push_free(t);
+        return NULL;
+    }
+    begin(t)->began = iot_process->file->start.ticks;
     return t;
 }
 
@@ -196,13 +233,14 @@ struct iot_thread *iot_enter_slow(void)
     me->attaching = 1;
     __asm__ volatile("" : : : "memory");
     struct iot_thread *t = NULL;
-    if (*iot_generation || iot_process_start() == 0) {
+    if (!*iot_generation && me->thread)
+        t = take_forked(me->thread);
+    else if (*iot_generation || iot_process_start() == 0)
         t = iot_thread_take();
-        if (t)
-            iot_thread_adopt(t, UINT32_MAX);
-        else
-            iot_drop(1);
-    }
+    if (t)
+        iot_thread_adopt(t, UINT32_MAX);
+    else
+        iot_drop(1);
     __asm__ volatile("" : : : "memory");
     me->attaching = 0;
     iot_signals_release(signals);

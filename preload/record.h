@@ -34,6 +34,8 @@ struct iot_thread {
     struct iot_half *current;
     struct iot_half half[2];
     uint32_t slot, lane, tid;
+    uint64_t began; /* in a forked child: its start. A call that began before it, in the parent, has
+                     * names that mean nothing here. 0 else */
     uint32_t vfork_pid; /* not 0: this is a child in our memory, until it execs or exits */
     uint32_t stuck;     /* events dropped in a row because depth never came back */
     uint32_t next_free;
@@ -143,8 +145,9 @@ static inline void iot_event(struct iot_thread *t, const struct iot_row *event)
     row->bytes = event->bytes;
     row->offset = event->offset;
     row->addr = event->addr;
-    row->obj = event->obj;
-    row->obj2 = event->obj2;
+    int is_here = event->t0 >= t->began;
+    row->obj = is_here ? event->obj : 0;
+    row->obj2 = is_here ? event->obj2 : 0;
     row->site = event->site;
     row->err = event->err;
     iot_commit(t, row, event->op);
