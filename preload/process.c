@@ -14,12 +14,17 @@
 struct iot_process *iot_process;
 
 static char file_path[IOT_PATH_BYTES];
-static uint64_t file_bytes;     /* as made: sparse */
+static uint64_t file_bytes;     /* as made or cut since, and as mapped: sparse */
 static uint32_t image_generation; /* not wiped by fork: the next one is always new */
 
-enum { SPARE_SEGMENTS = 1 };
+enum {
+    /* For what comes after the end: destructors, threads that are still at it. */
+    SPARE_SEGMENTS = 8,
+};
 #define FILE_BYTES_MAX (UINT64_C(4) << 30)
 #define FILE_BYTES_MIN (UINT64_C(1) << 20)
+/* Of a limited address space, the part that the file may take: the rest is the program's. */
+#define FILE_PART_OF_SPACE 16
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
@@ -46,8 +51,10 @@ void *iot_segment_take(uint32_t kind, uint32_t slot, size_t bytes)
     do {
         if (n >= file->segment_limit)
             return NULL;
-    } while (!__atomic_compare_exchange_n(&file->next_segment, &n, n + 1, 0, __ATOMIC_RELAXED,
+    } while (!__atomic_compare_exchange_n(&file->next_segment, &n, n + 1, 0, __ATOMIC_SEQ_CST,
                                           __ATOMIC_RELAXED));
+    if (n >= __atomic_load_n(&file->segment_limit, __ATOMIC_SEQ_CST))
+        return NULL; /* cut off between the two: limit_segments */
     uint8_t *at = (uint8_t *)file + (size_t)n * IOT_SEGMENT_BYTES;
     if (iot_pages_ready(at, bytes)) {
         uint32_t taken = n + 1;
@@ -75,16 +82,24 @@ static void name_file(uint32_t pid, uint64_t start_ns)
 
 /* Maps the whole of a sparse file, so that no descriptor is needed ever after. Smaller where limits on
  * file size or address space want it so. */
+static uint64_t limit_of(int resource)
+{
+    struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+    iot_sys(SYS_prlimit64, 0, resource, 0, &limit);
+    return limit.rlim_cur;
+}
+
 static struct iot_file_header *make_file(void)
 {
     long fd = iot_sys(SYS_openat, AT_FDCWD, file_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (failed(fd))
         return NULL;
-    struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
-    iot_sys(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, &limit);
+    uint64_t most = limit_of(RLIMIT_FSIZE), space = limit_of(RLIMIT_AS) / FILE_PART_OF_SPACE;
+    if (space < most)
+        most = space;
     long at = -1;
     for (file_bytes = FILE_BYTES_MAX; file_bytes >= FILE_BYTES_MIN; file_bytes /= 2) {
-        if (file_bytes > limit.rlim_cur || failed(iot_sys(SYS_ftruncate, fd, file_bytes)))
+        if (file_bytes > most || failed(iot_sys(SYS_ftruncate, fd, file_bytes)))
             continue;
         at = iot_sys(SYS_mmap, 0, file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
                      fd, 0);
@@ -146,6 +161,22 @@ int iot_process_start(void)
     return 0;
 }
 
+/* Lets no segment be taken beyond `wanted` (or beyond those that are taken), while other threads take
+ * some: each looks at the limit again when it has one, and here it is looked again how many there are.
+ * Returns the limit. */
+static uint32_t limit_segments(uint32_t wanted)
+{
+    struct iot_file_header *h = iot_process->file;
+    if (wanted >= h->segment_limit)
+        return h->segment_limit;
+    for (uint32_t taken;; wanted = taken) {
+        __atomic_store_n(&h->segment_limit, wanted, __ATOMIC_SEQ_CST);
+        taken = __atomic_load_n(&h->next_segment, __ATOMIC_SEQ_CST);
+        if (taken <= wanted)
+            return wanted;
+    }
+}
+
 void iot_process_end(struct iot_thread *t, enum iot_end how)
 {
     struct iot_file_header *h = iot_process->file;
@@ -154,17 +185,22 @@ void iot_process_end(struct iot_thread *t, enum iot_end how)
     iot_image_usage(&h->usage_end);
     h->last = iot_anchor_now();
     __atomic_store_n(&h->end, how, __ATOMIC_RELEASE);
-    uint32_t kept = __atomic_load_n(&h->next_segment, __ATOMIC_RELAXED) + SPARE_SEGMENTS;
-    if (kept < h->segment_limit) {
-        h->segment_limit = kept;
-        iot_sys(SYS_truncate, file_path, (uint64_t)kept * IOT_SEGMENT_BYTES);
-    }
+    uint32_t before = h->segment_limit;
+    uint32_t kept = limit_segments(h->next_segment + SPARE_SEGMENTS);
+    if (kept < before &&
+        failed(iot_sys(SYS_truncate, file_path, (uint64_t)kept * IOT_SEGMENT_BYTES)))
+        h->segment_limit = before;
 }
 
+/* Not beyond a limit on the size of files: growing there ends in SIGXFSZ. */
 void iot_process_goes_on(void)
 {
     struct iot_file_header *h = iot_process->file;
     h->end = IOT_END_OPEN;
-    if (iot_sys(SYS_truncate, file_path, file_bytes) == 0)
-        h->segment_limit = (uint32_t)(file_bytes / IOT_SEGMENT_BYTES);
+    uint64_t bytes = limit_of(RLIMIT_FSIZE) / IOT_SEGMENT_BYTES * IOT_SEGMENT_BYTES;
+    if (bytes > file_bytes)
+        bytes = file_bytes;
+    if (bytes > (uint64_t)h->segment_limit * IOT_SEGMENT_BYTES &&
+        !failed(iot_sys(SYS_truncate, file_path, bytes)))
+        h->segment_limit = (uint32_t)(bytes / IOT_SEGMENT_BYTES);
 }
