@@ -99,6 +99,13 @@ uint32_t iot_descriptor_adopt(struct iot_thread *t, int fd)
                   size_of(fd, &st));
 }
 
+void iot_descriptors_adopt(struct iot_thread *t)
+{
+    enum { TRIED = 1024 };
+    for (int fd = 0; fd < TRIED; fd++)
+        iot_descriptor(t, fd);
+}
+
 uint32_t iot_descriptor_opened(struct iot_thread *t, int fd, uint32_t name, int flags,
                                uint64_t peer_ino)
 {

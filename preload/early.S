@@ -12,6 +12,7 @@
 #define HAND(ret, sym, op, params) early sym
 #define HANDV(ret, sym, op, params, version) early sym
 #define REAL(ret, sym, op, params) early sym
+#define PLAIN(ret, sym, params) early sym
 
         .set    at, 0
         .macro  early sym

@@ -7,11 +7,13 @@
 #include <sys/resource.h>
 
 #include "format/checksum.h"
+#include "preload/descriptors.h"
 #include "preload/image.h"
 #include "preload/sys.h"
 #include "preload/text.h"
 
 struct iot_process *iot_process;
+enum iot_confinement iot_confined;
 
 static char file_path[IOT_PATH_BYTES];
 static uint64_t file_bytes;     /* as made or cut since, and as mapped: sparse */
@@ -20,6 +22,8 @@ static uint32_t image_generation; /* not wiped by fork: the next one is always n
 enum {
     /* For what comes after the end: destructors, threads that are still at it. */
     SPARE_SEGMENTS = 8,
+    /* What a process behind a filter still can record: a few hundred thousand events. */
+    CONFINED_SEGMENTS = 32,
 };
 #define FILE_BYTES_MAX (UINT64_C(4) << 30)
 #define FILE_BYTES_MIN (UINT64_C(1) << 20)
@@ -37,6 +41,8 @@ static int failed(long result)
 int iot_pages_ready(void *from, size_t bytes)
 {
     enum { PAGE = 4096 };
+    if (iot_confined)
+        return iot_confined == IOT_CONFINED ? 0 : -1;
     uintptr_t first = (uintptr_t)from / PAGE * PAGE;
     uintptr_t last = ((uintptr_t)from + bytes + PAGE - 1) / PAGE * PAGE;
     long r = iot_sys(SYS_madvise, first, last - first, MADV_POPULATE_WRITE);
@@ -146,7 +152,8 @@ int iot_process_start(void)
     h->root = iot_image.root && !image_generation;
     h->start = start;
     h->start_realtime_ns = iot_clock_realtime();
-    iot_image_usage(&h->usage_start);
+    if (iot_image_usage(&h->usage_start) == 0)
+        h->usage_end = h->usage_start; /* should it not be asked again */
     memcpy(h->boot_id, iot_image.boot_id, sizeof h->boot_id);
     memcpy((char *)h + IOT_HEADER_BYTES, iot_image.facts, iot_image.facts_bytes);
     h->next_segment = 1;
@@ -182,7 +189,9 @@ void iot_process_end(struct iot_thread *t, enum iot_end how)
     struct iot_file_header *h = iot_process->file;
     iot_flush(t);
     iot_thread_trim(t);
-    iot_image_usage(&h->usage_end);
+    struct iot_usage usage;
+    if (iot_image_usage(&usage) == 0)
+        h->usage_end = usage;
     h->last = iot_anchor_now();
     __atomic_store_n(&h->end, how, __ATOMIC_RELEASE);
     uint32_t before = h->segment_limit;
@@ -203,4 +212,41 @@ void iot_process_goes_on(void)
     if (bytes > (uint64_t)h->segment_limit * IOT_SEGMENT_BYTES &&
         !failed(iot_sys(SYS_truncate, file_path, bytes)))
         h->segment_limit = (uint32_t)(bytes / IOT_SEGMENT_BYTES);
+}
+
+void iot_process_fit(uint64_t bytes)
+{
+    struct iot_file_header *h = iot_process->file;
+    uint32_t more = (uint32_t)(bytes / IOT_SEGMENT_BYTES);
+    uint64_t kept = (uint64_t)limit_segments(h->next_segment + (more > SPARE_SEGMENTS ? more : SPARE_SEGMENTS)) *
+                    IOT_SEGMENT_BYTES;
+    if (kept >= file_bytes)
+        return;
+    iot_sys(SYS_munmap, (uint8_t *)h + kept, file_bytes - kept);
+    file_bytes = kept;
+}
+
+/* The filter stays for the children too, so they inherit the state and get no file. */
+static uint32_t limit_before_confinement;
+
+void iot_process_confine(struct iot_thread *t)
+{
+    struct iot_file_header *h = iot_process->file;
+    iot_descriptors_adopt(t);
+    if (iot_image_usage(&h->usage_end))
+        h->usage_end = h->usage_start;
+    limit_before_confinement = h->segment_limit;
+    uint32_t first = h->next_segment, limit = limit_segments(first + CONFINED_SEGMENTS);
+    int unready = iot_pages_ready((uint8_t *)h + (size_t)first * IOT_SEGMENT_BYTES,
+                                  (size_t)(limit - first) * IOT_SEGMENT_BYTES) ||
+                  iot_record_prepare();
+    iot_confined = unready ? IOT_CONFINED_WITHOUT_ROOM : IOT_CONFINED;
+}
+
+void iot_process_confined(int failed_to)
+{
+    if (!failed_to || !iot_confined)
+        return;
+    iot_confined = IOT_FREE;
+    iot_process->file->segment_limit = limit_before_confinement;
 }

@@ -15,6 +15,7 @@ static const struct symbol {
 #define HANDV(ret, sym, op, params, version) {#sym, version, offsetof(struct iot_real, sym)},
 #define HAND(ret, sym, op, params) HANDV(ret, sym, op, params, NULL)
 #define REAL(ret, sym, op, params) HAND(ret, sym, op, params)
+#define PLAIN(ret, sym, params) HAND(ret, sym, , params)
 #define IO(ret, sym, op, params, args, fd, offset) HAND(ret, sym, op, params)
 #define IO2(ret, sym, op, params, args, from, to) HAND(ret, sym, op, params)
 #define FD(ret, sym, op, params, args, fd, offset) HAND(ret, sym, op, params)

@@ -28,6 +28,7 @@
 #define PATH2(ret, sym, op, params, args, from_dir, from, to_dir, to) HAND(ret, sym, op, params)
 #define NONE(ret, sym, op, params, args, offset, addr) HAND(ret, sym, op, params)
 #define HANDV(ret, sym, op, params, version) HAND(ret, sym, op, params)
+#define PLAIN(ret, sym, params) HAND(ret, sym, , params)
 
 #define REAL(ret, sym, op, params) HAND(ret, sym, op, params)
 
@@ -57,6 +58,7 @@ struct iot_real {
 #undef PATH2
 #undef NONE
 #undef HANDV
+#undef PLAIN
 
 extern struct iot_real iot_real;
 

@@ -207,7 +207,8 @@ void iot_thread_give_back(struct iot_thread *t)
 
 void iot_thread_adopt(struct iot_thread *t, uint32_t parent_lane)
 {
-    t->tid = (uint32_t)iot_sys(SYS_gettid);
+    long tid = iot_sys(SYS_gettid);
+    t->tid = tid > 0 ? (uint32_t)tid : 0;
     for (int i = 0; i < 2; i++) { /* empty halves: their epochs stand */
         struct iot_half_header *header = t->half[i].header;
         header->lane = t->lane;
@@ -363,6 +364,19 @@ void iot_thread_trim(struct iot_thread *t)
         if (to > from && iot_sys(SYS_madvise, from, to - from, MADV_REMOVE) == 0)
             half->limit = (uint32_t)((from - (uintptr_t)half->rows) / sizeof *half->rows);
     }
+}
+
+int iot_record_prepare(void)
+{
+    uint32_t used = __atomic_load_n(&iot_process->threads_used, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < used; i++) {
+        const struct iot_thread *t = &threads[i];
+        if (t->generation == *iot_generation && t->current &&
+            (iot_pages_ready(t->half[0].header, 2 * IOT_HALF_BYTES) ||
+             (t->block_at && iot_pages_ready(t->block_at, t->block_left))))
+            return -1;
+    }
+    return 0;
 }
 
 /* --- strings --- */

@@ -164,6 +164,9 @@ void iot_flush(struct iot_thread *t);
 /* Gives back to the file system what empty buffers occupy of it. */
 void iot_thread_trim(struct iot_thread *t);
 
+/* Makes all pages ready that the threads there are can need until their next block; 0 or -1. */
+int iot_record_prepare(void);
+
 /* Takes and gives back thread buffers. The new thread's lane is numbered at once. */
 struct iot_thread *iot_thread_take(void);
 void iot_thread_give_back(struct iot_thread *t);

@@ -82,6 +82,7 @@
 
 #define HAND(ret, sym, operation, params)
 #define HANDV(ret, sym, operation, params, version)
+#define PLAIN(ret, sym, params)
 #define REAL(ret, sym, operation, params)
 
 #include "preload/wrappers.def"
