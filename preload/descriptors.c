@@ -157,7 +157,7 @@ uint32_t iot_path(struct iot_thread *t, int dirfd, const char *path)
     }
     uint32_t below = iot_descriptor(t, dirfd);
     if (!below)
-        return iot_string(t, "", 0, path, bytes);
+        return 0;
     char base[32];
     return iot_string(t, base, numbered(base, "\1", below, "/"), path, bytes);
 }
