@@ -17,13 +17,18 @@ struct cwd {
 static struct cwd cwds[2];
 static struct cwd *cwd = &cwds[0];
 
-void iot_cwd_changed(void)
+static void ask(struct cwd *next)
 {
-    struct cwd *next = cwd == &cwds[0] ? &cwds[1] : &cwds[0];
     long n = iot_sys(SYS_getcwd, next->path, PATH_BYTES);
     next->bytes = n > 1 ? (size_t)n - 1 : 0;
     if (next->bytes && next->path[next->bytes - 1] != '/')
         next->path[next->bytes++] = '/';
+}
+
+void iot_cwd_changed(void)
+{
+    struct cwd *next = cwd == &cwds[0] ? &cwds[1] : &cwds[0];
+    ask(next);
     __atomic_store_n(&cwd, next, __ATOMIC_RELEASE);
 }
 
@@ -146,11 +151,22 @@ void iot_descriptor_closing_range(struct iot_thread *t, unsigned first, unsigned
             iot_process->descriptors[fd] = 0;
 }
 
+/* A child in our memory has a working directory of its own. */
+static __attribute__((noinline)) uint32_t path_in_child(struct iot_thread *t, const char *path,
+                                                       size_t bytes)
+{
+    struct cwd here;
+    ask(&here);
+    return iot_string(t, here.path, here.bytes, path, bytes);
+}
+
 uint32_t iot_path(struct iot_thread *t, int dirfd, const char *path)
 {
     size_t bytes = strnlen(path, PATH_BYTES);
     if (path[0] == '/')
         return iot_string(t, "", 0, path, bytes);
+    if (dirfd == AT_FDCWD && t->vfork_pid)
+        return path_in_child(t, path, bytes);
     if (dirfd == AT_FDCWD) {
         const struct cwd *here = __atomic_load_n(&cwd, __ATOMIC_ACQUIRE);
         return iot_string(t, here->path, here->bytes, path, bytes);
