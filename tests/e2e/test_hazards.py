@@ -131,6 +131,16 @@ def one_pid(run, events, folder):
     return bad if execs == 99 else bad + [f"99 execs, and the trace has {execs}"]
 
 
+def own_rows(run, events, folder):
+    """A child in its parent's memory is not its parent: what either did, and how either ended."""
+    root = next(e["pid"] for e in events if e["op"] == "start")
+    bad = [f"the root did what its child did: {e}" for e in events
+           if e["pid"] == root and (e["op"] == "exec" or (e["path"] or "").endswith("/child"))]
+    with_exec = {e["pid"] for e in events if e["op"] == "exec"}
+    ended = {e["pid"] for e in events if e["op"] == "exit"}
+    return bad + [f"no end of process {pid}" for pid in with_exec - ended]
+
+
 def lanes_end(run, events, folder):
     """The process ends with an exit row, whoever ends it."""
     exits = sum(e["op"] == "exit" for e in events)
@@ -171,9 +181,10 @@ HAZARDS = [
     # Processes
     Hazard("forks while four threads record", "fork_threads", [300], same=False, slow=True),
     *(Hazard(f"children: {way}", "children", [way], same=way != "generations")
-      for way in ("thread", "_Fork", "clone", "clone_vfork", "vfork", "vfork_elsewhere",
-                  "vfork_twice", "spawn", "double", "daemon", "orphan", "generations", "handler",
-                  "timer")),
+      for way in ("thread", "_Fork", "clone", "spawn", "double", "daemon", "orphan", "generations",
+                  "handler", "handler_limit", "timer")),
+    *(Hazard(f"children: {way}", "children", [way], check=own_rows)
+      for way in ("clone_vfork", "vfork", "vfork_elsewhere", "vfork_twice")),
     Hazard("exec from a thread", "exec", ["thread"]),
     Hazard("exec while four threads record", "exec", ["race"]),
     Hazard("exec that fails", "exec", ["failing"]),

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include "hazard.h"
@@ -11,6 +12,7 @@
 static const char *folder;
 static char *self;
 static volatile pid_t forked = -1;
+static int limited;
 
 static void child_writes(void)
 {
@@ -278,8 +280,17 @@ static void from_handler(void)
         ended_well(forked);
         write_in(folder, "parent", 1);
     }
-    did("write", "child", 50);
+    did(limited ? "at_most:write" : "write", "child", 50);
     did("write", "parent", 10);
+}
+
+/* The same where no file can be made for the child. */
+static void from_handler_limited(void)
+{
+    struct rlimit small = {64 << 10, 64 << 10};
+    CHECK(setrlimit(RLIMIT_FSIZE, &small) == 0);
+    limited = 1;
+    from_handler();
 }
 
 /* From a timer's handler that comes in anywhere, in the middle of a record too. */
@@ -313,7 +324,7 @@ static const struct {
     {"spawn", by_spawn},           {"double", double_fork},
     {"daemon", daemonized},        {"orphan", orphan},
     {"generations", generations},  {"handler", from_handler},
-    {"timer", from_timer},         {"writes", child_writes},
+    {"handler_limit", from_handler_limited}, {"timer", from_timer},         {"writes", child_writes},
 };
 
 int main(int argc, char **argv)
