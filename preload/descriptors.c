@@ -88,20 +88,34 @@ uint64_t iot_descriptor_inode(int fd)
     return look(fd, &st) ? 0 : st.st_ino;
 }
 
-uint32_t iot_descriptor_adopt(struct iot_thread *t, int fd)
+static uint32_t adopt(struct iot_thread *t, int fd, const char *name, size_t bytes)
 {
-    if (fd < 0)
-        return 0;
     struct stat st;
-    char link[48], name[PATH_BYTES];
-    numbered(link, "/proc/self/fd/", (uint64_t)fd, "");
-    long n = iot_sys(SYS_readlinkat, AT_FDCWD, link, name, sizeof name);
-    if (n <= 0 || look(fd, &st))
+    if (look(fd, &st))
         return 0;
     long flags = iot_sys(SYS_fcntl, fd, F_GETFL);
-    return define(t, fd, &st, iot_string(t, "", 0, name, (size_t)n),
+    return define(t, fd, &st, iot_string(t, "", 0, name, bytes),
                   IOT_DESC_ADOPTED | (flags > 0 ? (uint64_t)flags & 0xffffff : 0),
                   size_of(fd, &st));
+}
+
+static __attribute__((noinline)) uint32_t adopt_long(struct iot_thread *t, int fd, const char *link)
+{
+    char name[PATH_BYTES];
+    long n = iot_sys(SYS_readlinkat, AT_FDCWD, link, name, sizeof name);
+    return n > 0 ? adopt(t, fd, name, (size_t)n) : 0;
+}
+
+uint32_t iot_descriptor_adopt(struct iot_thread *t, int fd)
+{
+    char link[48], name[256]; /* we may be on a small stack */
+    if (fd < 0)
+        return 0;
+    numbered(link, "/proc/self/fd/", (uint64_t)fd, "");
+    long n = iot_sys(SYS_readlinkat, AT_FDCWD, link, name, sizeof name);
+    if (n == sizeof name)
+        return adopt_long(t, fd, link);
+    return n > 0 ? adopt(t, fd, name, (size_t)n) : 0;
 }
 
 void iot_descriptors_adopt(struct iot_thread *t)
