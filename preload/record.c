@@ -88,22 +88,22 @@ static void half_start(struct iot_thread *t, struct iot_half *half)
     __atomic_store_n(&half->header->epoch, ++t->epoch, __ATOMIC_RELEASE);
 }
 
+/* Leaves the slot as it was where there is no room. */
 static int slot_start(struct iot_thread *t, uint32_t slot)
 {
-    memset(t, 0, sizeof *t);
-    t->slot = slot;
+    struct iot_thread fresh = {.slot = slot};
     uint8_t *segment = iot_segment_take(IOT_SEGMENT_ROWS, slot, sizeof(struct iot_segment_header) +
                                         sizeof(struct iot_half_header));
     if (!segment)
         return -1;
-    size_t half_bytes = sizeof(struct iot_half_header) + IOT_HALF_ROWS * sizeof(struct iot_row);
     for (int i = 0; i < 2; i++) {
-        uint8_t *at = segment + sizeof(struct iot_segment_header) + (size_t)i * half_bytes;
+        uint8_t *at = segment + sizeof(struct iot_segment_header) + (size_t)i * IOT_HALF_BYTES;
         if (iot_pages_ready(at, sizeof(struct iot_half_header)))
             return -1;
-        t->half[i].header = (struct iot_half_header *)at;
-        t->half[i].rows = (struct iot_row *)(at + sizeof(struct iot_half_header));
+        fresh.half[i].header = (struct iot_half_header *)at;
+        fresh.half[i].rows = (struct iot_row *)(at + sizeof(struct iot_half_header));
     }
+    *t = fresh;
     t->current = &t->half[0];
     return 0;
 }
@@ -154,6 +154,7 @@ struct iot_thread *iot_thread_take(void)
             return NULL;
         }
         t = &threads[slot];
+        t->slot = slot;
         if (slot_start(t, slot)) {
             t->current = NULL;
             push_free(t);
@@ -168,33 +169,20 @@ struct iot_thread *iot_thread_take(void)
     return begin(t);
 }
 
-/* A forked child does not share its parent's rows: where they were, memory to be written to in vain. */
-static void replace_rows(struct iot_thread *t)
+/* A handler may have forked, and the child go back into a call that the parent was in, with a pointer
+ * to the thread and, inside a record, one to its row. So the child's thread keeps its slot; and where
+ * the parent's rows were, which the child does not share, there is memory to be written to in vain. */
+static struct iot_thread *take_forked(struct iot_thread *t)
 {
     uint8_t *segment = (uint8_t *)t->half[0].header - sizeof(struct iot_segment_header);
     iot_sys(SYS_mmap, segment, IOT_SEGMENT_BYTES, PROT_READ | PROT_WRITE,
             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0);
-}
-
-/* A handler may have forked, and the child go back into a call that the parent was in, with a pointer
- * to the thread and, inside a record, one to its row. So the child's thread keeps its slot. */
-static struct iot_thread *take_forked(struct iot_thread *t)
-{
-    int inside = t->depth != 0;
-    if (inside) /* before the file is mapped, perhaps to the same place */
-        replace_rows(t);
-    if (iot_process_start()) {
-        if (!inside)
-            replace_rows(t);
+    if (iot_process_start())
         return NULL;
-    }
     uint32_t slot = t->slot;
     iot_process->threads_used = slot + 1;
-    if (slot_start(t, slot)) {
-        t->current = NULL;
-        push_free(t);
+    if (slot_start(t, slot))
         return NULL;
-    }
     begin(t)->began = iot_process->file->start.ticks;
     return t;
 }
