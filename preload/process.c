@@ -134,7 +134,12 @@ int iot_process_start(void)
     uint32_t pid = (uint32_t)iot_sys(SYS_getpid);
     name_file(pid, start.mono_ns);
     struct iot_file_header *h = make_file();
-    if (!h || iot_pages_ready(h, IOT_HEADER_BYTES + iot_image.facts_bytes)) {
+    if (h && iot_pages_ready(h, IOT_HEADER_BYTES + iot_image.facts_bytes)) {
+        iot_sys(SYS_munmap, h, file_bytes);
+        iot_sys(SYS_unlinkat, AT_FDCWD, file_path, 0);
+        h = NULL;
+    }
+    if (!h) {
         p->off = 1;
         return -1;
     }

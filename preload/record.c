@@ -189,8 +189,8 @@ static struct iot_thread *take_forked(struct iot_thread *t)
 
 void iot_thread_give_back(struct iot_thread *t)
 {
-    iot_flush(t);
-    push_free(t);
+    if (iot_flush(t) == 0)
+        push_free(t); /* else its rows are all that there is of it: nobody gets the slot */
 }
 
 void iot_thread_adopt(struct iot_thread *t, uint32_t parent_lane)
@@ -238,13 +238,18 @@ struct iot_thread *iot_enter_slow(void)
 
 /* --- full buffers --- */
 
-/* Lets the half's rows go: they are in a block, or lost. The order leaves a reader of a killed
- * process with each row once: while the epoch stands, a block with it makes the half void. */
-static void half_empty(struct iot_thread *t, struct iot_half *half)
+static void half_wipe(struct iot_half *half)
 {
     for (uint32_t i = 0; i < half->limit; i++)
         half->rows[i].op = 0;
     __asm__ volatile("" : : : "memory");
+}
+
+/* Lets the half's rows go: they are in a block, or lost. The order leaves a reader of a killed
+ * process with each row once: while the epoch stands, a block with it makes the half void. */
+static void half_empty(struct iot_thread *t, struct iot_half *half)
+{
+    half_wipe(half);
     half_start(t, half);
 }
 
@@ -253,12 +258,26 @@ static struct iot_half *other_half(struct iot_thread *t)
     return t->current == &t->half[0] ? &t->half[1] : &t->half[0];
 }
 
-static void half_encode(struct iot_thread *t, struct iot_half *half)
+/* 0, or -1 where there is no room for the block; then the rows stay. */
+static int half_encode(struct iot_thread *t, struct iot_half *half)
 {
     uint32_t n = half->header->head < half->limit ? half->header->head : half->limit;
-    if (iot_encode_half(t, half, n))
-        iot_drop(n);
-    half_empty(t, half);
+    if (n && iot_encode_half(t, half, n))
+        return -1;
+    if (half->header->head)
+        half_empty(t, half);
+    return 0;
+}
+
+/* 0, or -1 if its rows are lost: then it is the same filling that begins again, and none is missing. */
+static int half_clear(struct iot_thread *t, struct iot_half *half)
+{
+    if (half_encode(t, half) == 0)
+        return 0;
+    iot_drop(half->limit);
+    half_wipe(half);
+    half->header->head = 0;
+    return -1;
 }
 
 /* Goes on in the other half and encodes this one; before it the other one, if that was left full
@@ -267,16 +286,11 @@ static void rotate(struct iot_thread *t)
 {
     uint64_t signals = iot_signals_hold();
     struct iot_half *full = t->current, *other = other_half(t);
-    if (!other->limit && half_grow(other, 1)) {
-        iot_drop(full->limit);
-        half_empty(t, full);
-    } else {
-        if (other->header->head)
-            half_encode(t, other);
-        t->current = other;
-        __asm__ volatile("" : : : "memory");
-        half_encode(t, full);
-    }
+    half_clear(t, other);
+    t->current = other;
+    __asm__ volatile("" : : : "memory");
+    if (half_clear(t, full) || half_grow(other, 1))
+        t->current = full;
     iot_signals_release(signals);
 }
 
@@ -331,12 +345,24 @@ uint32_t iot_reserve_slow(struct iot_thread *t, uint32_t n, uint32_t at, uintptr
     return UINT32_MAX;
 }
 
-void iot_flush(struct iot_thread *t)
+int iot_flush(struct iot_thread *t)
 {
+    int failed = -1;
     t->depth++;
-    if (t->depth == 1 && (t->current->header->head || other_half(t)->header->head))
-        rotate(t);
+    if (t->depth == 1) {
+        uint64_t signals = iot_signals_hold();
+        struct iot_half *full = t->current, *other = other_half(t);
+        failed = half_encode(t, other);
+        if (!failed) {
+            t->current = other;
+            failed = half_encode(t, full);
+            if (failed)
+                t->current = full;
+        }
+        iot_signals_release(signals);
+    }
     iot_leave(t);
+    return failed;
 }
 
 /* The pages of an empty half that hold nothing but rows go back to the file system. */

@@ -158,8 +158,9 @@ static inline void iot_event(struct iot_thread *t, const struct iot_row *event)
 uint32_t iot_string(struct iot_thread *t, const char *base, size_t base_bytes, const char *text,
                     size_t text_bytes);
 
-/* Encodes what the thread has in its buffers, so that it can be given back or left behind small. */
-void iot_flush(struct iot_thread *t);
+/* Encodes what the thread has in its buffers, so that it can be given back or left behind small. 0, or
+ * -1 if there is no room, or this is inside a record: then it stays where it is. */
+int iot_flush(struct iot_thread *t);
 
 /* Gives back to the file system what empty buffers occupy of it. */
 void iot_thread_trim(struct iot_thread *t);
