@@ -106,10 +106,12 @@ static void close_session(struct work *w, size_t i)
     s->lane = 0;
 }
 
-/* Whether no step began since the call before did. */
+/* Whether the call before and this one are of the same step. */
 static int in_one_step(const struct work *w, size_t i)
 {
-    return step_at(w, w->events->t0_ns[w->before - 1]) == step_at(w, w->events->t0_ns[i]);
+    size_t step = step_at(w, w->events->t0_ns[w->before - 1]);
+    return step && step == step_at(w, w->events->t0_ns[i]) &&
+           w->events->t1_ns[i] <= w->steps->end_ns;
 }
 
 /* Of a gap in front of call i: where to add it; NULL if it is not coding. */

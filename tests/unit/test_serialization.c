@@ -129,6 +129,9 @@ Test(serialization, input_beside_the_work_on_it)
     f = read_samples(0); /* a step begins before all of them, and one in the last gap */
     find((int64_t[]){1, 28000}, 2);
     expect(f, IOT_READING, 2 * 7000);
+    f = read_samples(0); /* all steps come later */
+    find((int64_t[]){WALL / 2}, 1);
+    expect(f, IOT_READING, IOT_NO_CODING);
     f = read_samples(1); /* a loader: but is it one? */
     find(NULL, 0);
     expect(f, IOT_READING, IOT_NO_CODING);
