@@ -7,7 +7,8 @@ enum {
     WEIGHTS_BYTES = 16 << 20, /* a part of a model that is split; a sample is smaller */
     SIBLINGS_MIN = 3,
     PIECES_MIN = 8,
-    STEPS_MIN = 3,
+    STEPS_MIN = 3,   /* to be read in many of them; */
+    STEPS_SHARE = 10, /* and at least one in so many */
     MAPS_MIN = 3,
     BACK_SHARE = 8,        /* state if this part of what was written is read back */
     SYNCED_BACK_SHARE = 2, /* who syncs means to keep: a database, and what it looks up in it */
@@ -81,6 +82,17 @@ struct iot_judgement iot_judge_read(const struct iot_uses *uses, const struct io
     struct iot_judgement siblings = say(IOT_INPUT, "1 of %u alike, read in turn");
     siblings.counts = 1;
     return siblings;
+}
+
+struct iot_judgement iot_judge_steps(const struct iot_groups *groups, uint32_t group,
+                                     const struct iot_step_use *steps)
+{
+    if (!steps->read_steps || !group || is_state(&groups->groups[group]))
+        return nothing;
+    uint32_t n = steps->read_steps[group];
+    return n >= STEPS_MIN && n >= steps->steps->n / STEPS_SHARE
+               ? say(IOT_INPUT, "read in many steps")
+               : nothing;
 }
 
 struct iot_judgement iot_guess_read(const struct iot_uses *uses, const struct iot_group *g)

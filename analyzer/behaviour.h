@@ -4,6 +4,7 @@
 
 #include "analyzer/objects.h"
 #include "analyzer/siblings.h"
+#include "analyzer/step_use.h"
 #include "analyzer/use.h"
 
 /* `why` is a format with one %u, the number of siblings, if `counts` is set. */
@@ -18,6 +19,10 @@ struct iot_judgement iot_judge_written(const struct iot_group *group, const stru
 /* `likely_artifact`: a likely rule says so of its name. */
 struct iot_judgement iot_judge_read(const struct iot_uses *uses, const struct iot_group *group,
                                     const struct iot_use *use, int likely_artifact);
+
+/* Where the steps of the run are known. group: its index. */
+struct iot_judgement iot_judge_steps(const struct iot_groups *groups, uint32_t group,
+                                     const struct iot_step_use *steps);
 
 /* What is left: a file that was read or mapped and that no rule knows. */
 struct iot_judgement iot_guess_read(const struct iot_uses *uses, const struct iot_group *group);

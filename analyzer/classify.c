@@ -20,6 +20,8 @@ struct work {
     struct iot_classes *classes;
     struct iot_uses uses;
     struct iot_groups groups;
+    const struct iot_steps *steps;
+    struct iot_step_use step_use;
     const char **counted_why; /* by group */
     uint8_t *group_object;    /* by group: of its files that moved bytes; UNDECIDED none did */
     uint8_t *family_object;   /* by family, likewise */
@@ -90,6 +92,8 @@ static int by_use(struct work *w, uint32_t f, enum iot_direction d)
     const struct iot_rule *likely = iot_rules_find(iot_rules_likely(), file->name, d);
     int artifact = likely && likely->object == IOT_ARTIFACT;
     if (by_judgement(w, f, iot_judge_read(&w->uses, g, use, artifact), IOT_BY_BEHAVIOUR, d) ||
+        by_judgement(w, f, iot_judge_steps(&w->groups, w->groups.of_file[f], &w->step_use),
+                     IOT_BY_BEHAVIOUR, d) ||
         by_likely_rules(g, file->name, d, &w->classes->files[f]))
         return 1;
     return by_judgement(w, f, iot_guess_read(&w->uses, g), IOT_BY_GUESS, d);
@@ -234,7 +238,8 @@ static int start(struct work *w)
     w->classes->files = calloc(n_files + 1, sizeof *w->classes->files);
     w->classes->arena = iot_arena_new();
     if (!w->classes->files || !w->classes->arena || iot_uses_gather(&w->uses, w->trace) ||
-        iot_groups_gather(&w->groups, w->trace, &w->uses))
+        iot_groups_gather(&w->groups, w->trace, &w->uses) ||
+        iot_step_use_gather(&w->step_use, w->trace, &w->groups, w->steps))
         return -1;
     w->counted_why = calloc(w->groups.n, sizeof *w->counted_why);
     w->group_object = malloc(w->groups.n);
@@ -268,13 +273,14 @@ static int classify(struct work *w)
 }
 
 int iot_classify(struct iot_classes *classes, const struct iot_trace *trace,
-                 const struct iot_rules *rules)
+                 const struct iot_rules *rules, const struct iot_steps *steps)
 {
-    struct work w = {.trace = trace, .user = rules, .classes = classes};
+    struct work w = {.trace = trace, .user = rules, .steps = steps, .classes = classes};
     *classes = (struct iot_classes){0};
     int result = start(&w) || classify(&w) ? -1 : 0;
     iot_uses_free(&w.uses);
     iot_groups_free(&w.groups);
+    iot_step_use_free(&w.step_use);
     free(w.counted_why);
     free(w.group_object);
     free(w.family_object);

@@ -11,6 +11,7 @@
 
 #include "analyzer/objects.h"
 #include "analyzer/rules.h"
+#include "analyzer/steps.h"
 #include "analyzer/trace.h"
 
 /* What decided; the first is the strongest. */
@@ -38,10 +39,10 @@ struct iot_classes {
     struct iot_arena *arena;
 };
 
-/* `rules` may be NULL: no rules of the user. Returns 0, -1 without memory. Free in either case;
- * rules must outlive it. */
+/* `rules` may be NULL: no rules of the user; `steps` likewise: no steps are known. Returns 0, -1
+ * without memory. Free in either case; rules must outlive it. */
 int iot_classify(struct iot_classes *classes, const struct iot_trace *trace,
-                 const struct iot_rules *rules);
+                 const struct iot_rules *rules, const struct iot_steps *steps);
 void iot_classes_free(struct iot_classes *classes);
 
 #endif

@@ -40,5 +40,6 @@ int iot_cmd_explain(int argc, char **argv);
 int iot_cmd_ledger(int argc, char **argv);
 int iot_cmd_report(int argc, char **argv);
 int iot_cmd_run(int argc, char **argv);
+int iot_cmd_whatif(int argc, char **argv);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "analyzer/cmd.h"
 #include "analyzer/explain.h"
+#include "analyzer/steps.h"
 #include "analyzer/find_file.h"
 
 static const char help[] =
@@ -87,6 +88,7 @@ static int explain_trace(const struct iot_trace *t, const struct options *o,
 {
     struct iot_classes classes = {0};
     struct iot_explainer explainer = {0};
+    struct iot_steps steps = {0};
     uint32_t files[FILES_MAX];
     size_t n;
     int status = find(t, o, files, &n);
@@ -94,13 +96,15 @@ static int explain_trace(const struct iot_trace *t, const struct options *o,
         return status;
 
     struct iot_model *model = iot_model_build(t);
-    int failed = !model || iot_classify(&classes, t, rules) ||
+    int failed = !model || iot_steps_find(&steps, t, model) ||
+                 iot_classify(&classes, t, rules, &steps) ||
                  iot_explainer_init(&explainer, t, model, &classes) ||
                  write_all(&explainer, o, files, n);
     if (failed)
         iot_error("%s: out of memory for a run of %zu events", o->folder, t->events.n);
     iot_explainer_free(&explainer);
     iot_classes_free(&classes);
+    iot_steps_free(&steps);
     if (model)
         iot_model_free(model);
     return failed ? IOT_EXIT_USAGE : iot_finish_stdout();

@@ -11,6 +11,7 @@ static const struct iot_command commands[] = {
     {"ledger", iot_cmd_ledger, "the service-time ledger of hand-written I/O events"},
     {"report", iot_cmd_report, "which I/O makes a run longer, and by how much"},
     {"run", iot_cmd_run, "a command, traced, and a short report after it"},
+    {"whatif", iot_cmd_whatif, "the run with some of its I/O taking another time"},
 };
 
 #define N_COMMANDS (sizeof commands / sizeof commands[0])

@@ -13,7 +13,7 @@ static struct iot_classes classes;
 
 static void judge(struct iot_test_run *run)
 {
-    cr_assert_eq(iot_classify(&classes, &run->trace, NULL), 0);
+    cr_assert_eq(iot_classify(&classes, &run->trace, NULL, NULL), 0);
 }
 
 static int read_of(uint32_t file)
@@ -227,7 +227,7 @@ Test(classify, rules_of_the_user_come_first)
     struct iot_rules rules = {&rule, 1, NULL};
     uint32_t file = iot_test_run_regular(run, "/d/a.safetensors");
     iot_test_run_event(run, IOT_OP_READ, file, 10, 0);
-    cr_assert_eq(iot_classify(&classes, &run->trace, &rules), 0);
+    cr_assert_eq(iot_classify(&classes, &run->trace, &rules, NULL), 0);
     cr_expect_eq(read_of(file), IOT_STATE);
     cr_expect_str_eq(classes.files[file].why[IOT_READING], "mine");
     done(run);

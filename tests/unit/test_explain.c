@@ -34,7 +34,7 @@ static size_t event(enum iot_op op, uint32_t file, int fd, int64_t bytes, int64_
 
 static void explain(uint32_t file)
 {
-    cr_assert_eq(iot_classify(&classes, &run->trace, NULL), 0);
+    cr_assert_eq(iot_classify(&classes, &run->trace, NULL, NULL), 0);
     cr_assert_eq(iot_explainer_init(&explainer, &run->trace, &run->model, &classes), 0);
     cr_assert_eq(iot_explain(&x, &explainer, file), 0);
 }

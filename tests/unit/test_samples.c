@@ -40,7 +40,7 @@ static int judged_as(const struct iot_sample_run *run, const struct iot_sample *
 static void judge(const struct iot_sample_run *run, struct score *score)
 {
     struct iot_classes classes;
-    cr_assert_eq(iot_classify(&classes, &run->run->trace, NULL), 0);
+    cr_assert_eq(iot_classify(&classes, &run->run->trace, NULL, NULL), 0);
     for (size_t i = 0; i < run->n; i++) {
         const char *why = "", *path = "";
         int wanted = IOT_OTHER;
