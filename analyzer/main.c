@@ -5,6 +5,7 @@
 #include "analyzer/cmd.h"
 
 static const struct iot_command commands[] = {
+    {"doctor", iot_cmd_doctor, "what can and cannot be traced here, and why"},
     {"dump", iot_cmd_dump, "every event of a run"},
     {"ledger", iot_cmd_ledger, "the service-time ledger of hand-written I/O events"},
     {"report", iot_cmd_report, "which I/O makes a run longer, and by how much"},

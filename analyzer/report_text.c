@@ -29,26 +29,9 @@ static void bold(const struct page *page, bool on)
         fputs(on ? "\033[1m" : "\033[0m", page->out);
 }
 
-/* Words on as many lines as they need, the second and further ones indented. A word longer than a
- * line is shortened. */
 static void put_wrapped(FILE *out, const char *text, size_t indent)
 {
-    size_t column = 0;
-    while (*text) {
-        size_t n = strcspn(text, " ");
-        size_t columns = iot_printable_columns(text, n);
-        if (column && column + 1 + columns > IOT_TEXT_COLUMNS) {
-            fprintf(out, "\n%*s", (int)indent, "");
-            column = indent;
-        } else if (column) {
-            fputc(' ', out);
-            column++;
-        }
-        column += iot_write_shortened(out, text, n, IOT_TEXT_COLUMNS - indent);
-        text += n;
-        text += strspn(text, " ");
-    }
-    fputc('\n', out);
+    iot_write_wrapped(out, text, 0, indent, IOT_TEXT_COLUMNS);
 }
 
 static void put_heading(const struct page *page, const char *text)
