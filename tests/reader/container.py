@@ -223,12 +223,13 @@ class File:
         except OSError as e:
             raise Rejected(str(e)) from None
         with open(fd, "rb") as file:
-            if not stat.S_ISREG(os.fstat(fd).st_mode):
+            status = os.fstat(fd)
+            if not stat.S_ISREG(status.st_mode):
                 raise Rejected("not a regular file")
             # The file may be a sparse 4 GiB; only what is in use is wanted.
             head = file.read(192)
             used = struct.unpack_from("<I", head, 128)[0] if len(head) == 192 else 0
-            return head + file.read(max(used * SEGMENT + 64 - len(head), 0))
+            return head + file.read(max(min(used * SEGMENT + 64, status.st_size) - len(head), 0))
 
     def check_header(self):
         head = self.data[:192]
