@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "analyzer/events.h"
+#include "analyzer/progress.h"
 #include "analyzer/trace_reading.h"
 
 enum { ERROR_BYTES = 512 };
@@ -163,6 +164,7 @@ static int open_images(struct iot_reading *r, struct dirent **entries, int n, ch
     for (int i = 0; i < n; i++) {
         const char *name = entries[i]->d_name;
         struct iot_image *image = &r->images[r->n_images];
+        iot_progress("looking through the trace files", (size_t)i, (size_t)n);
         if (iot_container_open(&image->file, r->folder, name)) {
             if (image->file.newer) {
                 snprintf(error, ERROR_BYTES, "%s/%s: %s; a newer iotrace reads it", trace->folder,
