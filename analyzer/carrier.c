@@ -51,6 +51,32 @@ static void carry(const struct carrier *c, uint32_t pid, int64_t from, int64_t t
     }
 }
 
+static int has_steps(const struct iot_trace *trace, const struct iot_lane *lane)
+{
+    for (size_t i = lane->first_event; i < lane->first_event + lane->n_events; i++)
+        if (trace->events.op[i] == IOT_OP_MARK && trace->events.result[i] == 1)
+            return 1;
+    return 0;
+}
+
+/* A lane that marks its steps carries the run while it lives, in the place of the others. */
+static void carry_marked(const struct iot_trace *trace, uint8_t *waited)
+{
+    const struct iot_events *e = &trace->events;
+    int64_t from = INT64_MAX, to = INT64_MIN;
+    for (size_t l = 0; l < trace->n_lanes; l++)
+        if (has_steps(trace, &trace->lanes[l])) {
+            from = trace->lanes[l].start_ns < from ? trace->lanes[l].start_ns : from;
+            to = trace->lanes[l].end_ns > to ? trace->lanes[l].end_ns : to;
+        }
+    for (size_t i = 0; i < e->n; i++)
+        if (e->t0_ns[i] >= from && e->t0_ns[i] <= to)
+            waited[i] = 1;
+    for (size_t l = 0; l < trace->n_lanes && from <= to; l++)
+        if (has_steps(trace, &trace->lanes[l]))
+            memset(&waited[trace->lanes[l].first_event], 0, trace->lanes[l].n_events);
+}
+
 int iot_carrier_mark(const struct iot_trace *trace, const struct iot_links *links, uint8_t *waited)
 {
     struct carrier c = {.trace = trace, .links = links, .waited = waited};
@@ -58,6 +84,7 @@ int iot_carrier_mark(const struct iot_trace *trace, const struct iot_links *link
     int failed = iot_by_pid_make(&c.by_pid, trace);
     if (!failed && trace->n_processes)
         carry(&c, trace->processes[0].pid, INT64_MIN, INT64_MAX, 0);
+    carry_marked(trace, waited);
     iot_by_pid_free(&c.by_pid);
     return failed ? -1 : 0;
 }

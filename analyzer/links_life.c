@@ -156,8 +156,13 @@ static void link_ends(struct iot_links *links, const struct iot_by_pid *index,
             uint32_t ended = IOT_NO_INDEX, child;
             switch (e->op[i]) {
             case IOT_OP_JOIN:
-                if (!e->err[i])
-                    ended = lane_numbered(trace, lane->process, e->arg[i]);
+                if (e->err[i])
+                    break;
+                ended = lane_numbered(trace, lane->process, e->arg[i]);
+                if (ended == IOT_NO_INDEX) {
+                    links->flags[i] |= IOT_LINK_UNEXPLAINED;
+                    links->unmatched++;
+                }
                 break;
             case IOT_OP_WAIT:
             case IOT_OP_WAITPID:

@@ -4,58 +4,10 @@
 #include <string.h>
 
 #include "analyzer/carrier.h"
+#include "analyzer/compose.h"
 #include "analyzer/expose.h"
 #include "analyzer/progress.h"
 #include "analyzer/schedule.h"
-
-/* The time of one lane edge on the path, without its I/O. */
-static void add_lane_edge(struct iot_model *m, const struct iot_edge *edge)
-{
-    const struct iot_events *e = &m->trace->events;
-    int64_t rest = edge->base_ns;
-    for (size_t i = edge->call_first; i < (size_t)edge->call_first + edge->call_count; i++) {
-        int64_t span = e->t1_ns[i] - e->t0_ns[i];
-        switch (m->part[i]) {
-        case IOT_PART_SLEEP:
-            m->path.sleep_ns += span;
-            break;
-        case IOT_PART_EXTERNAL:
-            m->path.external_ns += span;
-            break;
-        case IOT_PART_UNEXPLAINED:
-            m->path.unexplained_ns += span;
-            break;
-        case IOT_PART_WAIT: /* its edge was cut, and it keeps its time */
-            span = rest;
-            m->path.unexplained_ns += span;
-            break;
-        default:
-            span = 0;
-            break;
-        }
-        rest -= span;
-    }
-    m->path.compute_ns += rest;
-}
-
-/* What the run would take with all I/O at zero is what its path at lambda 0 is made of. */
-static void compose(struct iot_model *m, const struct iot_exposure *x)
-{
-    const struct iot_schedule *s = m->schedule;
-    for (size_t k = 0; k < x->path0.n_edges; k++) {
-        uint32_t n = x->path0.edges[k];
-        const struct iot_edge *edge = &s->graph.edges[n];
-        if (edge->kind == IOT_EDGE_LANE)
-            add_lane_edge(m, edge);
-        else if (edge->kind == IOT_EDGE_START)
-            m->path.unexplained_ns += edge->base_ns;
-        else if (n < s->n_use && s->use[n] == IOT_USE_WAKE)
-            m->path.wake_ns += edge->base_ns;
-        else
-            m->path.compute_ns += edge->base_ns;
-    }
-    m->path.io_ns = x->t1_ns - x->t0_ns;
-}
 
 static int copy_curve(struct iot_model *m, const struct iot_exposure *x)
 {
@@ -85,7 +37,11 @@ static int fill(struct iot_model *m, struct iot_links *links)
         m->exposed_ns = x.exposed_ns;
         x.exposed_ns = NULL;
         m->wall_ns = x.t1_ns;
-        compose(m, &x);
+        /* What the run would take with all I/O at zero is what its path at lambda 0 is made of. */
+        iot_compose(m, &x.path0, NULL, &m->path);
+        m->path.io_ns = x.t1_ns - x.t0_ns;
+        m->edge_share = x.edge_share;
+        x.edge_share = NULL;
         m->exposed_error_ns = x.exposed_error_ns;
         m->replay_error_ns = m->schedule->graph.replay_error_ns;
         m->cut_edges = m->schedule->graph.cut_edges;
@@ -125,6 +81,7 @@ void iot_model_free(struct iot_model *m)
     if (m->schedule)
         iot_schedule_free(m->schedule);
     free(m->schedule);
+    free(m->edge_share);
     free(m->part);
     free(m->waited);
     free(m->exposed_ns);

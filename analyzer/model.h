@@ -43,6 +43,8 @@ struct iot_model {
     } *curve;            /* from lambda 1 down to 0 */
     size_t n_curve;
     struct iot_schedule *schedule; /* kept for what-ifs */
+    int64_t *edge_share; /* by edge of its graph: on which share of lambda it is on the path, of
+                          * IOT_SHARE_ONE */
 };
 
 /* NULL without memory. Free with iot_model_free; the trace must outlive it. */

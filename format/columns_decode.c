@@ -16,7 +16,7 @@ static int decode_definitions(const uint8_t *p, const uint8_t *end, uint32_t n,
     for (uint32_t i = 0; i < n; i++) {
         struct iot_row *r = &definitions[i].row;
         memset(r, 0, sizeof *r);
-        uint64_t v[8];
+        uint64_t v[9];
         if (!(p = iot_get_varint(p, end, &v[0])) || !(p = iot_get_varint(p, end, &v[1])))
             return -1;
         r->op = (uint16_t)v[0];
@@ -29,7 +29,7 @@ static int decode_definitions(const uint8_t *p, const uint8_t *end, uint32_t n,
             definitions[i].text = (const char *)p;
             p += v[2];
         } else if (v[0] == IOT_DEF_DESC) {
-            for (int k = 2; k < 8; k++)
+            for (int k = 2; k < 9; k++)
                 if (!(p = iot_get_varint(p, end, &v[k])))
                     return -1;
             r->obj2 = (uint32_t)v[2];
@@ -38,6 +38,7 @@ static int decode_definitions(const uint8_t *p, const uint8_t *end, uint32_t n,
             r->offset = (int64_t)v[5];
             r->addr = v[6];
             r->site = (uint32_t)v[7];
+            r->err = (uint16_t)v[8];
         } else {
             return -1;
         }

@@ -39,7 +39,8 @@ static uint8_t *encode_definition(const struct iot_row *r, uint8_t *p)
     p = iot_put_varint(p, (uint64_t)r->bytes);
     p = iot_put_varint(p, (uint64_t)r->offset);
     p = iot_put_varint(p, r->addr);
-    return iot_put_varint(p, r->site);
+    p = iot_put_varint(p, r->site);
+    return iot_put_varint(p, r->err);
 }
 
 /* Encodes the definitions and finds the events between them. */

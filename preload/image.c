@@ -17,6 +17,7 @@
 #include "preload/life.h"
 #include "preload/process.h"
 #include "preload/real.h"
+#include "preload/residency.h"
 #include "preload/stream.h"
 #include "preload/strings.h"
 #include "preload/sys.h"
@@ -286,6 +287,7 @@ __attribute__((constructor)) static void image_start(int argc, char **argv, char
     if (map_process())
         return;
     iot_clock_start(variable(envp, "IOTRACE_CLOCK"));
+    iot_residency_start(variable(envp, "IOTRACE_CACHE"));
     iot_strings_start();
     if (iot_record_start() || iot_encode_start() || iot_life_start() || find_folder(envp))
         return;
