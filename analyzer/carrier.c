@@ -2,36 +2,89 @@
 
 #include <string.h>
 
+#include "analyzer/by_pid.h"
+
 /* Children wait for children: so deep is followed. */
 enum { DEPTH_MAX = 64 };
 
-static void carry(const struct iot_trace *trace, const struct iot_links *links, uint8_t *waited,
-                  uint32_t pid, int64_t from, int64_t to, int depth)
+struct carrier {
+    const struct iot_trace *trace;
+    const struct iot_links *links;
+    struct iot_by_pid by_pid;
+    uint8_t *waited;
+};
+
+/* The lane's first event that is entered at `from` or later. */
+static size_t event_from(const struct iot_events *e, const struct iot_lane *lane, int64_t from)
 {
+    size_t low = lane->first_event, high = low + lane->n_events;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (e->t0_ns[middle] < from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void carry(const struct carrier *c, uint32_t pid, int64_t from, int64_t to, int depth)
+{
+    const struct iot_trace *trace = c->trace;
     const struct iot_events *e = &trace->events;
-    for (uint32_t p = 0; p < trace->n_processes; p++) {
-        const struct iot_process *process = &trace->processes[p];
-        if (process->pid != pid || process->start_ns > to || process->end_ns < from ||
-            process->n_lanes == 0)
+    size_t first, end = iot_by_pid_range(&c->by_pid, pid, to, &first);
+    for (size_t k = first; k < end; k++) {
+        const struct iot_process *process = &trace->processes[c->by_pid.processes[k]];
+        if (process->end_ns < from || process->n_lanes == 0)
             continue;
         const struct iot_lane *lane = &trace->lanes[process->first_lane];
-        for (size_t i = lane->first_event; i < lane->first_event + lane->n_events; i++) {
-            if (e->t0_ns[i] < from || e->t0_ns[i] > to)
-                continue;
-            waited[i] = 0;
-            struct iot_waker waker = links->waker[i];
+        size_t after = lane->first_event + lane->n_events;
+        for (size_t i = event_from(e, lane, from); i < after && e->t0_ns[i] <= to; i++) {
+            c->waited[i] = 0;
+            struct iot_waker waker = c->links->waker[i];
             if (waker.kind != IOT_WAKER_LANE || e->op[i] == IOT_OP_JOIN || depth >= DEPTH_MAX)
                 continue;
             uint32_t child = trace->processes[trace->lanes[waker.index].process].pid;
             if (child != pid)
-                carry(trace, links, waited, child, e->t0_ns[i], e->t1_ns[i], depth + 1);
+                carry(c, child, e->t0_ns[i], e->t1_ns[i], depth + 1);
         }
     }
 }
 
-void iot_carrier_mark(const struct iot_trace *trace, const struct iot_links *links, uint8_t *waited)
+static int has_steps(const struct iot_trace *trace, const struct iot_lane *lane)
 {
+    for (size_t i = lane->first_event; i < lane->first_event + lane->n_events; i++)
+        if (trace->events.op[i] == IOT_OP_MARK && trace->events.result[i] == 1)
+            return 1;
+    return 0;
+}
+
+/* A lane that marks its steps carries the run while it lives, in the place of the others. */
+static void carry_marked(const struct iot_trace *trace, uint8_t *waited)
+{
+    const struct iot_events *e = &trace->events;
+    int64_t from = INT64_MAX, to = INT64_MIN;
+    for (size_t l = 0; l < trace->n_lanes; l++)
+        if (has_steps(trace, &trace->lanes[l])) {
+            from = trace->lanes[l].start_ns < from ? trace->lanes[l].start_ns : from;
+            to = trace->lanes[l].end_ns > to ? trace->lanes[l].end_ns : to;
+        }
+    for (size_t i = 0; i < e->n; i++)
+        if (e->t0_ns[i] >= from && e->t0_ns[i] <= to)
+            waited[i] = 1;
+    for (size_t l = 0; l < trace->n_lanes && from <= to; l++)
+        if (has_steps(trace, &trace->lanes[l]))
+            memset(&waited[trace->lanes[l].first_event], 0, trace->lanes[l].n_events);
+}
+
+int iot_carrier_mark(const struct iot_trace *trace, const struct iot_links *links, uint8_t *waited)
+{
+    struct carrier c = {.trace = trace, .links = links, .waited = waited};
     memset(waited, 1, trace->events.n);
-    if (trace->n_processes)
-        carry(trace, links, waited, trace->processes[0].pid, INT64_MIN, INT64_MAX, 0);
+    int failed = iot_by_pid_make(&c.by_pid, trace);
+    if (!failed && trace->n_processes)
+        carry(&c, trace->processes[0].pid, INT64_MIN, INT64_MAX, 0);
+    carry_marked(trace, waited);
+    iot_by_pid_free(&c.by_pid);
+    return failed ? -1 : 0;
 }

@@ -6,16 +6,19 @@
 #include "analyzer/cmd.h"
 #include "analyzer/out_file.h"
 #include "analyzer/report_json.h"
+#include "analyzer/report_ledger.h"
+#include "analyzer/report_markdown.h"
 #include "analyzer/report_text.h"
 #include "analyzer/reporting.h"
 
 static const char help[] =
-    "Usage: iotrace report DIR [--format text|json] [-o FILE] [--rules FILE] [--top N]\n"
+    "Usage: iotrace report DIR [--format FORMAT] [-o FILE] [--rules FILE] [--top N]\n"
     "\n"
     "Says which I/O, of which object, makes a run longer. DIR is the folder of its\n"
     "trace.\n"
     "\n"
-    "  --format text|json  for people (the default), or the schema iotrace-report/1\n"
+    "  --format FORMAT     text (the default) and markdown, for people; json, the schema\n"
+    "                      iotrace-report/1; ledger, the events of 'iotrace ledger'\n"
     "  -o FILE             write there; FILE is there whole or not at all\n"
     "  --rules FILE        rules that come before the built-in ones, one a line:\n"
     "                      OBJECT GLOB [op=read|write]; OBJECT is input, artifact,\n"
@@ -27,9 +30,56 @@ static const char help[] =
 
 struct options {
     const char *out, *rules;
-    size_t top;
-    int json;
+    size_t top; /* SIZE_MAX: not given */
+    const struct format *format;
 };
+
+struct format {
+    const char *name;
+    void (*write)(const struct iot_report *report, FILE *out, const struct options *options);
+};
+
+static void write_text(const struct iot_report *report, FILE *out, const struct options *options)
+{
+    struct iot_text_style style = {.colour = iot_text_wants_colour(out),
+                                   .all_files = options->top != SIZE_MAX};
+    iot_report_write_text(report, out, &style);
+}
+
+static void write_json(const struct iot_report *report, FILE *out, const struct options *options)
+{
+    (void)options;
+    iot_report_write_json(report, out);
+}
+
+static void write_markdown(const struct iot_report *report, FILE *out,
+                           const struct options *options)
+{
+    enum { FILES_SHOWN = 20 };
+    iot_report_write_markdown(report, out, options->top != SIZE_MAX ? SIZE_MAX : FILES_SHOWN);
+}
+
+static void write_ledger(const struct iot_report *report, FILE *out, const struct options *options)
+{
+    (void)options;
+    iot_report_write_ledger(report, out);
+}
+
+static const struct format formats[] = {
+    {"text", write_text},
+    {"json", write_json},
+    {"markdown", write_markdown},
+    {"ledger", write_ledger},
+};
+
+/* NULL: there is none of that name. */
+static const struct format *find_format(const char *name)
+{
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (!strcmp(formats[i].name, name))
+            return &formats[i];
+    return NULL;
+}
 
 static int read_count(const char *text, size_t *count)
 {
@@ -50,13 +100,7 @@ static int write_report(const struct iot_report *report, const struct options *o
     int status = iot_out_file_open(&out, options->out);
     if (status)
         return status;
-    if (options->json) {
-        iot_report_write_json(report, out.stream);
-    } else {
-        struct iot_text_style style = {.colour = iot_text_wants_colour(out.stream),
-                                       .all_files = options->top != SIZE_MAX};
-        iot_report_write_text(report, out.stream, &style);
-    }
+    options->format->write(report, out.stream, options);
     return iot_out_file_close(&out);
 }
 
@@ -82,16 +126,15 @@ int iot_cmd_report(int argc, char **argv)
         {"rules", required_argument, NULL, RULES},   {"top", required_argument, NULL, TOP},
         {"help", no_argument, NULL, HELP},           {NULL, 0, NULL, 0},
     };
-    struct options options = {.top = SIZE_MAX};
+    struct options options = {.top = SIZE_MAX, .format = &formats[0]};
     int option;
 
     opterr = 0;
     while ((option = getopt_long(argc, argv, ":ho:", long_options, NULL)) != -1) {
         switch (option) {
         case FORMAT:
-            options.json = !strcmp(optarg, "json");
-            if (!options.json && strcmp(optarg, "text")) {
-                iot_error("report: --format is 'text' or 'json', not '%s'", optarg);
+            if (!(options.format = find_format(optarg))) {
+                iot_error("report: --format is text, json, markdown or ledger, not '%s'", optarg);
                 return IOT_EXIT_USAGE;
             }
             break;

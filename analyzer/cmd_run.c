@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "analyzer/cmd.h"
+#include "analyzer/library.h"
 #include "analyzer/program.h"
 #include "analyzer/report_text.h"
 #include "analyzer/reporting.h"
@@ -202,8 +203,8 @@ static void tell(const struct shared *shared, const struct iot_program *program)
         print_report(shared->folder);
     else
         iot_error("run: nothing was recorded in %s: %s%s", shared->folder, program->path,
-                  program->untraceable ? " ignores a preload library"
-                                       : " did not load libiotrace.so, or could not write there");
+                  program->obstacle ? " cannot be traced"
+                                    : " did not load libiotrace.so, or could not write there");
 }
 
 static int run(const struct options *options)
@@ -211,14 +212,17 @@ static int run(const struct options *options)
     struct iot_program program;
     char library[4096], error[512];
 
-    if (iot_program_find(&program, options->command[0], error) ||
-        iot_library_find(library, error)) {
+    if (iot_program_find(&program, options->command[0], error)) {
+        iot_error("run: %s", error);
+        return IOT_EXIT_USAGE;
+    }
+    if (iot_library_find(library, error)) {
         iot_error("%s", error);
         return IOT_EXIT_USAGE;
     }
-    if (program.untraceable)
-        iot_error("run: %s is %s, which cannot be traced; it is run all the same", program.path,
-                  program.untraceable);
+    if (program.obstacle)
+        iot_error("run: %s is %s: %s; it is run all the same", program.binary,
+                  program.obstacle->what, program.obstacle->effect);
     struct shared *shared =
         mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED) {

@@ -134,3 +134,18 @@ int iot_events_sort(struct iot_events *events, size_t first, size_t n)
     free(copy);
     return result;
 }
+
+int64_t iot_event_offset(const struct iot_events *e, size_t i)
+{
+    switch (e->op[i]) {
+    case IOT_OP_PREAD:
+    case IOT_OP_PWRITE:
+    case IOT_OP_PREADV:
+    case IOT_OP_PWRITEV:
+    case IOT_OP_PREADV2:
+    case IOT_OP_PWRITEV2:
+        return e->offset[i] < 0 ? -1 : e->offset[i];
+    default:
+        return -1;
+    }
+}

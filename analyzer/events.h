@@ -12,6 +12,9 @@ int iot_events_init(struct iot_events *events, size_t room);
 void iot_events_trim(struct iot_events *events);
 void iot_events_free(struct iot_events *events);
 
+/* The place in its file that a data call names; -1: it names none, or where the descriptor stands. */
+int64_t iot_event_offset(const struct iot_events *events, size_t event);
+
 /* Puts n events from `first` on in order of t0_ns, the longest first where it is the same, then
  * as they were. */
 int iot_events_sort(struct iot_events *events, size_t first, size_t n);

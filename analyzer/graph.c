@@ -38,6 +38,14 @@ uint32_t iot_graph_add_call(struct iot_graph *g, int64_t service_ns)
     return (uint32_t)g->n_calls++;
 }
 
+int64_t *iot_graph_add_calls(struct iot_graph *g, size_t n)
+{
+    g->call_service_ns = n < IOT_NO_NODE ? calloc(n + 1, sizeof(*g->call_service_ns)) : NULL;
+    g->n_calls = g->call_service_ns ? n : 0;
+    g->cap_calls = g->call_service_ns ? n + 1 : 0;
+    return g->call_service_ns;
+}
+
 static uint32_t add_edge(struct iot_graph *g, const struct iot_edge *edge)
 {
     if (room(&g->edges, g->n_edges, &g->cap_edges, sizeof(*g->edges)))

@@ -364,8 +364,24 @@ static int make_tables(struct finish *f)
     return 0;
 }
 
+/* From here on few are added, if any. */
+static void trim(struct iot_graph *g)
+{
+    struct iot_edge *edges = reallocarray(g->edges, g->n_edges + 1, sizeof(*edges));
+    struct iot_node *nodes = reallocarray(g->nodes, g->n_nodes + 1, sizeof(*nodes));
+    if (edges) {
+        g->edges = edges;
+        g->cap_edges = g->n_edges + 1;
+    }
+    if (nodes) {
+        g->nodes = nodes;
+        g->cap_nodes = g->n_nodes + 1;
+    }
+}
+
 static int run(struct finish *f)
 {
+    trim(f->g);
     int err = make_tables(f);
     if (!err)
         err = check(f);

@@ -3,7 +3,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <float.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +12,7 @@
 static void put(struct iot_json *json, const char *text, size_t n)
 {
     errno = 0;
-    if (fwrite(text, 1, n, json->out) != n && !json->error)
+    if (fwrite_unlocked(text, 1, n, json->out) != n && !json->error)
         json->error = errno ? errno : EIO;
 }
 
@@ -27,22 +26,27 @@ static bool in_object(const struct iot_json *json)
     return json->depth && (json->objects >> (json->depth - 1) & 1);
 }
 
-static void new_line(struct iot_json *json)
+/* A comma if there is to be one, and the new line before a key, an element or an end. */
+static void new_line(struct iot_json *json, bool comma)
 {
-    if (json->style == IOT_JSON_COMPACT)
-        return;
-    put_text(json, "\n");
-    for (unsigned i = 0; i < json->depth; i++)
-        put_text(json, "  ");
+    char text[2 + 2 * IOT_JSON_MAX_DEPTH];
+    size_t n = 0;
+
+    if (comma)
+        text[n++] = ',';
+    if (json->style != IOT_JSON_COMPACT) {
+        text[n++] = '\n';
+        memset(text + n, ' ', 2 * json->depth);
+        n += 2 * json->depth;
+    }
+    if (n)
+        put(json, text, n);
 }
 
-/* The comma and the new line before a key or an element. */
 static void separate(struct iot_json *json)
 {
-    if (!json->empty)
-        put_text(json, ",");
+    new_line(json, !json->empty);
     json->empty = false;
-    new_line(json);
 }
 
 static void before_value(struct iot_json *json)
@@ -82,7 +86,7 @@ static void end(struct iot_json *json, bool object)
     assert(json->depth && in_object(json) == object && !json->keyed);
     json->depth--;
     if (!json->empty)
-        new_line(json);
+        new_line(json, false);
     json->empty = false;
     put_text(json, object ? "}" : "]");
     after_value(json);
@@ -110,8 +114,12 @@ static void put_string(struct iot_json *json, const char *text, size_t n)
 
     put_text(json, "\"");
     for (size_t i = 0; i < n;) {
+        if (text[i] >= ' ' && text[i] < 0x7f && text[i] != '"' && text[i] != '\\') {
+            i++;
+            continue;
+        }
         size_t length = iot_utf8_length(text + i, n - i);
-        if (length && !iot_utf8_is_control(text + i, length) && text[i] != '"' && text[i] != '\\') {
+        if (length > 1 && !iot_utf8_is_control(text + i, length)) {
             i += length;
             continue;
         }
@@ -169,20 +177,28 @@ void iot_json_key(struct iot_json *json, const char *key)
     json->keyed = true;
 }
 
+/* Millions of figures are written in one report: printf would take most of its time. */
+static void put_digits(struct iot_json *json, bool negative, uint64_t value)
+{
+    char text[24], *first = text + sizeof text - 1;
+
+    *first = '\0';
+    do
+        *--first = (char)('0' + value % 10);
+    while (value /= 10);
+    if (negative)
+        *--first = '-';
+    put_value(json, first);
+}
+
 void iot_json_int(struct iot_json *json, int64_t value)
 {
-    char text[24];
-
-    snprintf(text, sizeof text, "%" PRId64, value);
-    put_value(json, text);
+    put_digits(json, value < 0, value < 0 ? -(uint64_t)value : (uint64_t)value);
 }
 
 void iot_json_uint(struct iot_json *json, uint64_t value)
 {
-    char text[24];
-
-    snprintf(text, sizeof text, "%" PRIu64, value);
-    put_value(json, text);
+    put_digits(json, false, value);
 }
 
 void iot_json_double(struct iot_json *json, double value)

@@ -70,6 +70,8 @@ static inline size_t iot_wait_start(const struct iot_links *links, size_t event)
 /* The parts of iot_links_find, each in a file of its own. Streams come before polls, which ask
  * what the next read waited for. */
 int iot_link_streams(struct iot_links *links, const struct iot_trace *trace);
+/* Fills in, by file, the socket at the other end of a connection within the run; 0: none known. */
+int iot_link_connections(struct iot_links *links, const struct iot_trace *trace, uint32_t *peer);
 int iot_link_locks(struct iot_links *links, const struct iot_trace *trace);
 int iot_link_life(struct iot_links *links, const struct iot_trace *trace);
 void iot_link_polls(struct iot_links *links, const struct iot_trace *trace);

@@ -3,59 +3,19 @@
 
 #include <stdlib.h>
 
-/* Process images in order of pid, then of start. */
-struct by_pid {
+#include "analyzer/by_pid.h"
+
+/* Children in order of their parent's pid, then of their end. */
+struct children {
     const struct iot_trace *trace;
-    uint32_t *processes;
+    uint32_t *list;
 };
 
-static const struct iot_trace *sorting;
-
-static int compare(const void *a, const void *b)
-{
-    const struct iot_process *p = &sorting->processes[*(const uint32_t *)a];
-    const struct iot_process *q = &sorting->processes[*(const uint32_t *)b];
-    if (p->pid != q->pid)
-        return p->pid < q->pid ? -1 : 1;
-    return p->start_ns < q->start_ns ? -1 : p->start_ns > q->start_ns;
-}
-
-static int by_pid_make(struct by_pid *index, const struct iot_trace *trace)
-{
-    index->trace = trace;
-    index->processes = malloc((trace->n_processes + 1) * sizeof *index->processes);
-    if (!index->processes)
-        return -1;
-    for (uint32_t i = 0; i < trace->n_processes; i++)
-        index->processes[i] = i;
-    sorting = trace;
-    qsort(index->processes, trace->n_processes, sizeof *index->processes, compare);
-    return 0;
-}
-
-/* The last image of pid that had started by then; IOT_NO_INDEX if there is none. */
-static uint32_t image_at(const struct by_pid *index, uint32_t pid, int64_t t_ns)
-{
-    size_t low = 0, high = index->trace->n_processes;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        const struct iot_process *p = &index->trace->processes[index->processes[middle]];
-        if (p->pid < pid || (p->pid == pid && p->start_ns <= t_ns))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0)
-        return IOT_NO_INDEX;
-    uint32_t found = index->processes[low - 1];
-    return index->trace->processes[found].pid == pid ? found : IOT_NO_INDEX;
-}
-
 /* The image of the same process before this one; IOT_NO_INDEX for the first. */
-static uint32_t image_before(const struct by_pid *index, uint32_t process)
+static uint32_t image_before(const struct iot_by_pid *index, uint32_t process)
 {
     const struct iot_process *p = &index->trace->processes[process];
-    uint32_t before = image_at(index, p->pid, p->start_ns - 1);
+    uint32_t before = iot_by_pid_at(index, p->pid, p->start_ns - 1);
     return before != IOT_NO_INDEX && index->trace->processes[before].end == IOT_END_EXEC
                ? before
                : IOT_NO_INDEX;
@@ -89,7 +49,7 @@ static uint32_t lane_numbered(const struct iot_trace *trace, uint32_t process, u
 
 /* Hands on who created what: a thread's creation to the new lane, a fork or spawn to the first image
  * of the child, an exec to the next image. */
-static void link_creation(struct iot_links *links, const struct by_pid *index)
+static void link_creation(struct iot_links *links, const struct iot_by_pid *index)
 {
     const struct iot_trace *trace = index->trace;
     const struct iot_events *e = &trace->events;
@@ -109,12 +69,12 @@ static void link_creation(struct iot_links *links, const struct by_pid *index)
                     break;
                 /* The first image: later ones come from its execs. A spawned child may start its
                  * own preload only after the call has returned. */
-                child = image_at(index, (uint32_t)e->result[i], INT64_MAX);
+                child = iot_by_pid_at(index, (uint32_t)e->result[i], INT64_MAX);
                 while (child != IOT_NO_INDEX &&
                        (trace->processes[child].start_ns < e->t0_ns[i] ||
                         image_before(index, child) != IOT_NO_INDEX)) {
                     int64_t start = trace->processes[child].start_ns;
-                    child = start > e->t0_ns[i] ? image_at(index, (uint32_t)e->result[i], start - 1)
+                    child = start > e->t0_ns[i] ? iot_by_pid_at(index, (uint32_t)e->result[i], start - 1)
                                                 : IOT_NO_INDEX;
                 }
                 if (child != IOT_NO_INDEX)
@@ -136,22 +96,56 @@ static void link_creation(struct iot_links *links, const struct by_pid *index)
     }
 }
 
-/* Of the children that libc started inside a call (system, popen), the one that ended last. */
-static uint32_t hidden_child(const struct by_pid *index, uint32_t parent_pid, int64_t from,
-                             int64_t to)
+static int by_parent(const void *a, const void *b, void *trace)
 {
-    uint32_t found = IOT_NO_INDEX;
-    for (uint32_t p = 0; p < index->trace->n_processes; p++) {
-        const struct iot_process *child = &index->trace->processes[p];
-        if (child->ppid == parent_pid && child->n_lanes && child->start_ns >= from &&
-            child->end_ns <= to &&
-            (found == IOT_NO_INDEX || child->end_ns > index->trace->processes[found].end_ns))
-            found = p;
-    }
-    return found;
+    const struct iot_process *processes = ((const struct iot_trace *)trace)->processes;
+    const struct iot_process *p = &processes[*(const uint32_t *)a];
+    const struct iot_process *q = &processes[*(const uint32_t *)b];
+    if (p->ppid != q->ppid)
+        return p->ppid < q->ppid ? -1 : 1;
+    if (p->end_ns != q->end_ns)
+        return p->end_ns < q->end_ns ? -1 : 1;
+    return p > q ? -1 : p < q;
 }
 
-static void link_ends(struct iot_links *links, const struct by_pid *index)
+static int children_make(struct children *children, const struct iot_trace *trace)
+{
+    *children = (struct children){trace, malloc((trace->n_processes + 1) * sizeof(uint32_t))};
+    if (!children->list)
+        return -1;
+    for (uint32_t i = 0; i < trace->n_processes; i++)
+        children->list[i] = i;
+    qsort_r(children->list, trace->n_processes, sizeof *children->list, by_parent,
+            (void *)(uintptr_t)trace);
+    return 0;
+}
+
+/* Of the children that libc started inside a call (system, popen), the one that ended last. */
+static uint32_t hidden_child(const struct children *children, uint32_t parent_pid, int64_t from,
+                             int64_t to)
+{
+    const struct iot_process *processes = children->trace->processes;
+    size_t low = 0, high = children->trace->n_processes;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        const struct iot_process *p = &processes[children->list[middle]];
+        if (p->ppid < parent_pid || (p->ppid == parent_pid && p->end_ns <= to))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (size_t k = low; k-- > 0;) {
+        const struct iot_process *child = &processes[children->list[k]];
+        if (child->ppid != parent_pid || child->end_ns < from)
+            break;
+        if (child->n_lanes && child->start_ns >= from)
+            return children->list[k];
+    }
+    return IOT_NO_INDEX;
+}
+
+static void link_ends(struct iot_links *links, const struct iot_by_pid *index,
+                      const struct children *children)
 {
     const struct iot_trace *trace = index->trace;
     const struct iot_events *e = &trace->events;
@@ -162,20 +156,25 @@ static void link_ends(struct iot_links *links, const struct by_pid *index)
             uint32_t ended = IOT_NO_INDEX, child;
             switch (e->op[i]) {
             case IOT_OP_JOIN:
-                if (!e->err[i])
-                    ended = lane_numbered(trace, lane->process, e->arg[i]);
+                if (e->err[i])
+                    break;
+                ended = lane_numbered(trace, lane->process, e->arg[i]);
+                if (ended == IOT_NO_INDEX) {
+                    links->flags[i] |= IOT_LINK_UNEXPLAINED;
+                    links->unmatched++;
+                }
                 break;
             case IOT_OP_WAIT:
             case IOT_OP_WAITPID:
             case IOT_OP_WAITID:
                 if (e->result[i] <= 0)
                     break;
-                child = image_at(index, (uint32_t)e->result[i], e->t1_ns[i]);
+                child = iot_by_pid_at(index, (uint32_t)e->result[i], e->t1_ns[i]);
                 if (child != IOT_NO_INDEX && trace->processes[child].n_lanes)
                     ended = last_lane(trace, child);
                 break;
             case IOT_OP_SYSTEM:
-                child = hidden_child(index, process->pid, e->t0_ns[i], e->t1_ns[i]);
+                child = hidden_child(children, process->pid, e->t0_ns[i], e->t1_ns[i]);
                 if (child != IOT_NO_INDEX) {
                     ended = last_lane(trace, child);
                     links->creator[trace->processes[child].first_lane] =
@@ -197,11 +196,14 @@ static void link_ends(struct iot_links *links, const struct by_pid *index)
 
 int iot_link_life(struct iot_links *links, const struct iot_trace *trace)
 {
-    struct by_pid index;
-    if (by_pid_make(&index, trace))
-        return -1;
-    link_creation(links, &index);
-    link_ends(links, &index);
-    free(index.processes);
-    return 0;
+    struct iot_by_pid index = {0};
+    struct children children = {0};
+    int failed = iot_by_pid_make(&index, trace) || children_make(&children, trace);
+    if (!failed) {
+        link_creation(links, &index);
+        link_ends(links, &index, &children);
+    }
+    iot_by_pid_free(&index);
+    free(children.list);
+    return failed ? -1 : 0;
 }

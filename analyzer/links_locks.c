@@ -9,10 +9,12 @@ enum role {
     ACQUIRE, /* at return */
     RELEASE, /* at entry */
     SLEEPS,  /* on a condition, from entry to return */
+    PARKS,   /* on a futex, likewise; a wake of one is a SIGNAL, of more a BROADCAST */
     SIGNAL,
     BROADCAST,
     TAKES, /* a semaphore, at return */
     POSTS, /* at entry */
+    INITS, /* a semaphore: from here on it has a value */
     MEETS, /* at a barrier, from entry */
 };
 
@@ -52,6 +54,8 @@ static const struct {
     {IOT_OP_COND_WAIT, SLEEPS},     {IOT_OP_COND_SIGNAL, SIGNAL},
     {IOT_OP_COND_BROADCAST, BROADCAST}, {IOT_OP_SEM_WAIT, TAKES},
     {IOT_OP_SEM_POST, POSTS},       {IOT_OP_BARRIER_WAIT, MEETS},
+    {IOT_OP_FUTEX_WAIT, PARKS},     {IOT_OP_FUTEX_WAKE, SIGNAL},
+    {IOT_OP_SEM_INIT, INITS},
 };
 
 static int role_of(unsigned op)
@@ -76,6 +80,8 @@ static size_t touches_of(const struct iot_links *links, const struct iot_trace *
                                 : trace->lanes[links->lane_of[i]].process;
     uint32_t event = (uint32_t)i;
     int at_return = role == ACQUIRE || role == TAKES;
+    if (e->op[i] == IOT_OP_FUTEX_WAKE && e->offset[i] != 1)
+        role = BROADCAST;
     to[0] = (struct touch){owner, e->addr[i], at_return ? e->t1_ns[i] : e->t0_ns[i], event,
                            (uint8_t)role};
     if (role != SLEEPS)
@@ -118,7 +124,7 @@ static int link_condition(struct iot_links *links, const struct iot_events *e, c
             if (e->t1_ns[sleepers[s]] >= t[k].t_ns)
                 sleepers[kept++] = sleepers[s];
         asleep = kept;
-        if (t[k].role == SLEEPS) {
+        if (t[k].role == SLEEPS || t[k].role == PARKS) {
             if (!e->err[t[k].event] && asleep < SLEEPERS_MAX)
                 sleepers[asleep++] = t[k].event;
             continue;
@@ -143,11 +149,11 @@ static int link_condition(struct iot_links *links, const struct iot_events *e, c
     return 0;
 }
 
-/* A semaphore: the n-th taking needs the n-th post, beyond what it was made with: the least that
- * lets every taking come after its post. */
-static int link_semaphore(struct iot_links *links, const struct touch *t, size_t n)
+/* A semaphore: the n-th taking needs the n-th post, beyond what it was made with. Where that was not
+ * seen, or is not enough (others post), it is the least that lets every taking come after its post. */
+static int link_posts(struct iot_links *links, const struct touch *t, size_t n, size_t made_with)
 {
-    size_t taken = 0, posted = 0, initial = 0;
+    size_t taken = 0, posted = 0, initial = made_with;
     for (size_t k = 0; k < n; k++) {
         if (t[k].role == POSTS)
             posted++;
@@ -163,6 +169,23 @@ static int link_semaphore(struct iot_links *links, const struct touch *t, size_t
             post++;
         if (iot_links_add(links, t[k].event, entry(t[post++].event)))
             return -1;
+    }
+    return 0;
+}
+
+/* At one address there may be one after the other. */
+static int link_semaphore(struct iot_links *links, const struct iot_events *e, const struct touch *t,
+                          size_t n)
+{
+    size_t value = 0;
+    for (size_t first = 0, end; first < n; first = end) {
+        if (t[first].role == INITS)
+            value = (size_t)e->offset[t[first++].event] & UINT32_MAX;
+        for (end = first; end < n && t[end].role != INITS;)
+            end++;
+        if (link_posts(links, t + first, end - first, value))
+            return -1;
+        value = 0;
     }
     return 0;
 }
@@ -192,18 +215,23 @@ static int link_object(struct iot_links *links, const struct iot_events *e, cons
 {
     switch (t[0].role) {
     case SLEEPS:
+    case PARKS:
     case SIGNAL:
     case BROADCAST:
         return link_condition(links, e, t, n);
     case TAKES:
     case POSTS:
-        return link_semaphore(links, t, n);
+    case INITS:
+        return link_semaphore(links, e, t, n);
     case MEETS:
         return link_barrier(links, e, t, n);
     default:
         return link_lock(links, t, n);
     }
 }
+
+/* What takes a lock or a semaphore in less did not sleep for it. */
+enum { SLEPT_NS = 50000 };
 
 /* Waits that nobody ended. One that timed out and was taken up again at once is part of that one
  * (interpreters wait for their lock in pieces); one that was not, slept. */
@@ -212,7 +240,7 @@ static void mark_rest(struct iot_links *links, const struct iot_trace *trace)
     const struct iot_events *e = &trace->events;
     for (size_t i = 0; i < e->n; i++) {
         int role = role_of(e->op[i]);
-        if (role != ACQUIRE && role != SLEEPS && role != TAKES && role != MEETS)
+        if (role != ACQUIRE && role != SLEEPS && role != PARKS && role != TAKES && role != MEETS)
             continue;
         if (e->err[i] == ETIMEDOUT) {
             int again = i + 1 < e->n && links->lane_of[i + 1] == links->lane_of[i] &&
@@ -220,8 +248,9 @@ static void mark_rest(struct iot_links *links, const struct iot_trace *trace)
                         e->file[i + 1] == e->file[i];
             links->flags[i] |= again ? IOT_LINK_CONTINUES : IOT_LINK_SLEEP;
             links->waker[i].kind = IOT_WAKER_NONE;
-        } else if (links->waker[i].kind == IOT_WAKER_NONE && e->t1_ns[i] > e->t0_ns[i] &&
-                   role == SLEEPS && !(links->flags[i] & IOT_LINK_NESTED)) {
+        } else if (links->waker[i].kind == IOT_WAKER_NONE &&
+                   e->t1_ns[i] - e->t0_ns[i] >= (role == SLEEPS || role == PARKS ? 1 : SLEPT_NS) &&
+                   !(links->flags[i] & IOT_LINK_NESTED)) {
             links->flags[i] |= IOT_LINK_UNEXPLAINED;
             links->unmatched++;
         }

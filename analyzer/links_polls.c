@@ -1,12 +1,20 @@
-/* poll and its kind: they waited for what made ready the descriptor that is consumed next. */
+/* poll and its kind: they waited for what made ready the descriptor that they say was ready, which is
+ * found with the streams, else the one that is consumed next. */
 #include "analyzer/links.h"
 
-/* How many events on the consumption may come: programs look at their sockets' states between. */
+/* How many calls on the consumption may come: programs look at their sockets' states between, and
+ * poll again what they have found ready. Locks
+ * that are taken and released there (an interpreter's) do not count. */
 enum { LOOK_AHEAD = 16 };
 
 static int is_poll(unsigned op)
 {
     return op == IOT_OP_POLL || op == IOT_OP_SELECT || op == IOT_OP_EPOLL_WAIT;
+}
+
+static int consumes(unsigned op)
+{
+    return iot_op_info(op)->class_ == IOT_DATA || op == IOT_OP_ACCEPT || op == IOT_OP_ACCEPT4;
 }
 
 static void link_poll(struct iot_links *links, const struct iot_events *e, size_t i, size_t end)
@@ -15,8 +23,13 @@ static void link_poll(struct iot_links *links, const struct iot_events *e, size_
         links->flags[i] |= IOT_LINK_SLEEP;
         return;
     }
-    for (size_t j = i + 1; j < end && j <= i + LOOK_AHEAD && !is_poll(e->op[j]); j++) {
-        if (links->waker[j].kind && iot_op_info(e->op[j])->class_ == IOT_DATA) {
+    if (links->waker[i].kind)
+        return;
+    int calls = 0;
+    for (size_t j = i + 1; j < end && calls <= LOOK_AHEAD; j++) {
+        unsigned class_ = iot_op_info(e->op[j])->class_;
+        calls += class_ == IOT_DATA || class_ == IOT_META || class_ == IOT_SYNC || is_poll(e->op[j]);
+        if (links->waker[j].kind && consumes(e->op[j])) {
             links->waker[i] = links->waker[j];
             return;
         }

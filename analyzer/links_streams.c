@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/process_ends.h"
+
 /* What Linux gives a pipe, where the recorder could not ask. */
 enum { PIPE_BYTES = 65536 };
 
@@ -17,8 +19,9 @@ struct calls {
 struct streams {
     const struct iot_trace *trace;
     struct calls reads, writes, closes;
+    struct iot_process_ends process_ends;
     uint32_t *source;   /* by file: where the bytes read from it were written; 0 nowhere in the run */
-    uint8_t *connected; /* by file: this run opened the connection */
+    uint8_t *connected; /* by file: this run opened the connection, to somebody outside */
 };
 
 static int is_stream(const struct iot_trace *trace, uint32_t file)
@@ -98,30 +101,25 @@ static int by_return(const void *a, const void *b)
  * the end of a process. */
 static struct iot_waker end_of_stream(const struct streams *s, uint32_t file, uint32_t read)
 {
-    const struct iot_trace *trace = s->trace;
-    const struct iot_events *e = &trace->events;
+    const struct iot_events *e = &s->trace->events;
+    const uint32_t *closes = s->closes.list + s->closes.first[file];
+    size_t low = 0, high = s->closes.first[file + 1] - s->closes.first[file];
     struct iot_waker found = {0, IOT_WAKER_NONE};
     int64_t latest = e->t0_ns[read];
-    for (size_t k = s->closes.first[file]; k < s->closes.first[file + 1]; k++) {
-        uint32_t i = s->closes.list[k];
-        if (e->t0_ns[i] > latest && e->t0_ns[i] <= e->t1_ns[read]) {
-            latest = e->t0_ns[i];
-            found = (struct iot_waker){i, IOT_WAKER_ENTRY};
-        }
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (e->t0_ns[closes[middle]] <= e->t1_ns[read])
+            low = middle + 1;
+        else
+            high = middle;
     }
-    for (uint32_t p = 0; p < trace->n_processes; p++) {
-        const struct iot_process *process = &trace->processes[p];
-        if (process->n_lanes && process->end == IOT_END_EXIT && process->end_ns > latest &&
-            process->end_ns <= e->t1_ns[read]) {
-            latest = process->end_ns;
-            uint32_t last = process->first_lane;
-            for (uint32_t l = last; l < process->first_lane + process->n_lanes; l++)
-                if (trace->lanes[l].end_ns == process->end_ns)
-                    last = l;
-            found = (struct iot_waker){last, IOT_WAKER_LANE};
-        }
+    if (low && e->t0_ns[closes[low - 1]] > latest) {
+        latest = e->t0_ns[closes[low - 1]];
+        found = (struct iot_waker){closes[low - 1], IOT_WAKER_ENTRY};
     }
-    return found;
+    const struct iot_process_end *end =
+        iot_process_ends_last(&s->process_ends, latest, e->t1_ns[read]);
+    return end ? (struct iot_waker){end->lane, IOT_WAKER_LANE} : found;
 }
 
 /* A pipe holds pages, not bytes: a write first fills up the last page with what is left of it beyond
@@ -192,6 +190,8 @@ static void match(struct iot_links *links, const struct streams *s, uint32_t to,
     sorting = e;
     qsort(writes, n_writes, sizeof *writes, by_entry);
     qsort(reads, n_reads, sizeof *reads, by_return);
+    qsort(s->closes.list + s->closes.first[from],
+          s->closes.first[from + 1] - s->closes.first[from], sizeof *reads, by_entry);
 
     /* Each read: the write that brought its last byte. */
     size_t w = 0;
@@ -229,14 +229,17 @@ static int by_ino(const void *a, const void *b)
     return x->ino < y->ino ? -1 : x->ino > y->ino;
 }
 
-static int find_sources(struct streams *s)
+static int find_sources(struct iot_links *links, struct streams *s)
 {
     const struct iot_trace *trace = s->trace;
     struct socket *sockets = malloc((trace->n_files + 1) * sizeof *sockets);
     s->source = calloc(trace->n_files + 1, sizeof *s->source);
     s->connected = calloc(trace->n_files + 1, 1);
+    uint32_t *peer = calloc(trace->n_files + 1, sizeof *peer);
     size_t n = 0;
-    if (sockets && s->source && s->connected) {
+    int failed = !sockets || !s->source || !s->connected || !peer ||
+                 iot_link_connections(links, trace, peer);
+    if (!failed) {
         for (uint32_t f = 1; f < trace->n_files; f++) {
             if (trace->files[f].kind == IOT_FILE_PIPE)
                 s->source[f] = f;
@@ -246,16 +249,16 @@ static int find_sources(struct streams *s)
         qsort(sockets, n, sizeof *sockets, by_ino);
         for (size_t k = 0; k < n; k++) {
             struct socket wanted = {trace->files[sockets[k].file].peer_ino, 0};
-            const struct socket *peer =
+            const struct socket *pair =
                 wanted.ino ? bsearch(&wanted, sockets, n, sizeof *sockets, by_ino) : NULL;
-            s->source[sockets[k].file] = peer ? peer->file : 0;
+            s->source[sockets[k].file] = pair ? pair->file : peer[sockets[k].file];
         }
         for (size_t i = 0; i < trace->events.n; i++)
-            if (trace->events.op[i] == IOT_OP_CONNECT)
+            if (trace->events.op[i] == IOT_OP_CONNECT && !peer[trace->events.file[i]])
                 s->connected[trace->events.file[i]] = 1;
     }
-    int failed = !sockets || !s->source || !s->connected;
     free(sockets);
+    free(peer);
     return failed ? -1 : 0;
 }
 
@@ -272,7 +275,8 @@ static void mark_external(struct iot_links *links, const struct streams *s)
     const struct iot_events *e = &s->trace->events;
     for (size_t i = 0; i < e->n; i++) {
         const struct iot_file *file = &s->trace->files[e->file[i]];
-        if (e->op[i] == IOT_OP_ACCEPT || e->op[i] == IOT_OP_ACCEPT4 ||
+        int accepts = e->op[i] == IOT_OP_ACCEPT || e->op[i] == IOT_OP_ACCEPT4;
+        if ((accepts && !links->waker[i].kind) ||
             (iot_op_info(e->op[i])->moves == IOT_IN && is_terminal(file)))
             links->flags[i] |= IOT_LINK_EXTERNAL;
         uint32_t f = read_of(s->trace, i);
@@ -290,11 +294,39 @@ static void mark_external(struct iot_links *links, const struct streams *s)
     }
 }
 
+/* A poll that says what was ready waited for the last write there before it returned: what came
+ * earlier another lane may have read before this one woke. Writes are in order of entry by now. */
+static int link_ready(struct iot_links *links, const struct streams *s)
+{
+    const struct iot_events *e = &s->trace->events;
+    for (size_t i = 0; i < e->n; i++) {
+        unsigned op = e->op[i];
+        if ((op != IOT_OP_POLL && op != IOT_OP_SELECT) || !is_stream(s->trace, e->file[i]))
+            continue;
+        uint32_t from = s->source[e->file[i]];
+        size_t first = from ? s->writes.first[from] : 0, low = first;
+        size_t high = from ? s->writes.first[from + 1] : 0;
+        while (low < high) {
+            size_t middle = (low + high) / 2;
+            if (e->t0_ns[s->writes.list[middle]] <= e->t1_ns[i])
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        if (low > first &&
+            iot_links_add(links, (uint32_t)i,
+                          (struct iot_waker){s->writes.list[low - 1], IOT_WAKER_ENTRY}))
+            return -1;
+    }
+    return 0;
+}
+
 int iot_link_streams(struct iot_links *links, const struct iot_trace *trace)
 {
     struct streams s = {.trace = trace};
     int failed = gather(&s.reads, trace, read_of) || gather(&s.writes, trace, write_of) ||
-                 gather(&s.closes, trace, close_of) || find_sources(&s);
+                 gather(&s.closes, trace, close_of) ||
+                 iot_process_ends_make(&s.process_ends, trace) || find_sources(links, &s);
     for (uint32_t f = 1; !failed && f < trace->n_files; f++) {
         const struct iot_file *file = &trace->files[f];
         int64_t pipe_bytes = file->pipe_bytes > 0 ? file->pipe_bytes : PIPE_BYTES;
@@ -302,12 +334,15 @@ int iot_link_streams(struct iot_links *links, const struct iot_trace *trace)
             match(links, &s, s.source[f], f, file->kind == IOT_FILE_PIPE ? pipe_bytes : 0);
     }
     if (!failed)
+        failed = link_ready(links, &s);
+    if (!failed)
         mark_external(links, &s);
     struct calls *all[] = {&s.reads, &s.writes, &s.closes};
     for (int k = 0; k < 3; k++) {
         free(all[k]->list);
         free(all[k]->first);
     }
+    iot_process_ends_free(&s.process_ends);
     free(s.source);
     free(s.connected);
     return failed ? -1 : 0;

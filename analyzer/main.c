@@ -5,10 +5,13 @@
 #include "analyzer/cmd.h"
 
 static const struct iot_command commands[] = {
+    {"doctor", iot_cmd_doctor, "what can and cannot be traced here, and why"},
     {"dump", iot_cmd_dump, "every event of a run"},
+    {"explain", iot_cmd_explain, "why a file is the object it is, and how it was used"},
     {"ledger", iot_cmd_ledger, "the service-time ledger of hand-written I/O events"},
     {"report", iot_cmd_report, "which I/O makes a run longer, and by how much"},
     {"run", iot_cmd_run, "a command, traced, and a short report after it"},
+    {"whatif", iot_cmd_whatif, "the run with some of its I/O taking another time"},
 };
 
 #define N_COMMANDS (sizeof commands / sizeof commands[0])

@@ -4,57 +4,9 @@
 #include <string.h>
 
 #include "analyzer/carrier.h"
+#include "analyzer/compose.h"
 #include "analyzer/expose.h"
 #include "analyzer/schedule.h"
-
-/* The time of one lane edge on the path, without its I/O. */
-static void add_lane_edge(struct iot_model *m, const struct iot_edge *edge)
-{
-    const struct iot_events *e = &m->trace->events;
-    int64_t rest = edge->base_ns;
-    for (size_t i = edge->call_first; i < (size_t)edge->call_first + edge->call_count; i++) {
-        int64_t span = e->t1_ns[i] - e->t0_ns[i];
-        switch (m->part[i]) {
-        case IOT_PART_SLEEP:
-            m->path.sleep_ns += span;
-            break;
-        case IOT_PART_EXTERNAL:
-            m->path.external_ns += span;
-            break;
-        case IOT_PART_UNEXPLAINED:
-            m->path.unexplained_ns += span;
-            break;
-        case IOT_PART_WAIT: /* its edge was cut, and it keeps its time */
-            span = rest;
-            m->path.unexplained_ns += span;
-            break;
-        default:
-            span = 0;
-            break;
-        }
-        rest -= span;
-    }
-    m->path.compute_ns += rest;
-}
-
-/* What the run would take with all I/O at zero is what its path at lambda 0 is made of. */
-static void compose(struct iot_model *m, const struct iot_exposure *x)
-{
-    const struct iot_schedule *s = m->schedule;
-    for (size_t k = 0; k < x->path0.n_edges; k++) {
-        uint32_t n = x->path0.edges[k];
-        const struct iot_edge *edge = &s->graph.edges[n];
-        if (edge->kind == IOT_EDGE_LANE)
-            add_lane_edge(m, edge);
-        else if (edge->kind == IOT_EDGE_START)
-            m->path.unexplained_ns += edge->base_ns;
-        else if (n < s->n_use && s->use[n] == IOT_USE_WAKE)
-            m->path.wake_ns += edge->base_ns;
-        else
-            m->path.compute_ns += edge->base_ns;
-    }
-    m->path.io_ns = x->t1_ns - x->t0_ns;
-}
 
 static int copy_curve(struct iot_model *m, const struct iot_exposure *x)
 {
@@ -69,22 +21,28 @@ static int copy_curve(struct iot_model *m, const struct iot_exposure *x)
     return 0;
 }
 
-static int fill(struct iot_model *m, const struct iot_links *links)
+static int fill(struct iot_model *m, struct iot_links *links)
 {
     iot_schedule_parts(m->trace, links, m);
-    if (iot_schedule_build(m->schedule, m->trace, links, m))
+    if (iot_schedule_build(m->schedule, m->trace, links, m) ||
+        iot_carrier_mark(m->trace, links, m->waited))
         return -1;
+    m->unmatched_waits = links->unmatched;
+    iot_links_free(links); /* the schedule has them, and what follows needs the room */
     struct iot_exposure x;
     int failed = iot_expose(&x, &m->schedule->replay, 0) || copy_curve(m, &x);
     if (!failed) {
-        memcpy(m->exposed_ns, x.exposed_ns, m->trace->events.n * sizeof *m->exposed_ns);
+        m->exposed_ns = x.exposed_ns;
+        x.exposed_ns = NULL;
         m->wall_ns = x.t1_ns;
-        compose(m, &x);
+        /* What the run would take with all I/O at zero is what its path at lambda 0 is made of. */
+        iot_compose(m, &x.path0, NULL, &m->path);
+        m->path.io_ns = x.t1_ns - x.t0_ns;
+        m->edge_share = x.edge_share;
+        x.edge_share = NULL;
         m->exposed_error_ns = x.exposed_error_ns;
         m->replay_error_ns = m->schedule->graph.replay_error_ns;
-        m->unmatched_waits = links->unmatched;
         m->cut_edges = m->schedule->graph.cut_edges;
-        iot_carrier_mark(m->trace, links, m->waited);
     }
     iot_expose_free(&x);
     return failed ? -1 : 0;
@@ -99,12 +57,12 @@ struct iot_model *iot_model_build(const struct iot_trace *trace)
     m->trace = trace;
     m->part = calloc(n, 1);
     m->waited = calloc(n, 1);
-    m->service_ns = calloc(n, sizeof *m->service_ns);
-    m->exposed_ns = calloc(n, sizeof *m->exposed_ns);
     m->schedule = calloc(1, sizeof *m->schedule);
+    if (m->schedule)
+        m->service_ns = iot_graph_add_calls(&m->schedule->graph, trace->events.n);
     struct iot_links links = {0};
-    int failed = !m->part || !m->waited || !m->service_ns || !m->exposed_ns || !m->schedule ||
-                 iot_links_find(&links, trace) || fill(m, &links);
+    int failed = !m->part || !m->waited || !m->service_ns || iot_links_find(&links, trace) ||
+                 fill(m, &links);
     iot_links_free(&links);
     if (failed) {
         iot_model_free(m);
@@ -120,9 +78,9 @@ void iot_model_free(struct iot_model *m)
     if (m->schedule)
         iot_schedule_free(m->schedule);
     free(m->schedule);
+    free(m->edge_share);
     free(m->part);
     free(m->waited);
-    free(m->service_ns);
     free(m->exposed_ns);
     free(m->curve);
     free(m);

@@ -31,7 +31,7 @@ struct iot_model {
     const struct iot_trace *trace;
     uint8_t *part;       /* by event: enum iot_part */
     uint8_t *waited;     /* by event: 1 if its exposed time was waited for by the carrying lane, not spent in it */
-    int64_t *service_ns; /* by event; 0 where part is not IOT_PART_IO */
+    int64_t *service_ns; /* by event; 0 where part is not IOT_PART_IO. The schedule's own */
     int64_t *exposed_ns; /* by event; 0 <= exposed <= service, and they add up to path.io_ns */
     int64_t wall_ns;
     struct iot_path_parts path; /* adds up to wall_ns */
@@ -43,6 +43,8 @@ struct iot_model {
     } *curve;            /* from lambda 1 down to 0 */
     size_t n_curve;
     struct iot_schedule *schedule; /* kept for what-ifs */
+    int64_t *edge_share; /* by edge of its graph: on which share of lambda it is on the path, of
+                          * IOT_SHARE_ONE */
 };
 
 /* NULL without memory. Free with iot_model_free; the trace must outlive it. */

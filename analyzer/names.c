@@ -148,6 +148,7 @@ static int define_desc(struct iot_names *names, const struct iot_row *r)
         .dev = (uint64_t)r->result,
         .ino = (uint64_t)r->bytes,
         .offset = r->offset,
+        .resident = r->err,
     };
     return iot_table_add(&names->by_desc, iot_table_hash(&r->obj, sizeof r->obj),
                          (uint32_t)names->n_descs++);
@@ -190,8 +191,8 @@ const struct iot_desc *iot_names_desc(struct iot_names *names, uint32_t number)
     return &names->descs[names->last_desc];
 }
 
-/* Paths relative to a descriptor may be many deep; a chain of definitions that leads back to itself is
- * damage, and so is one that makes a name longer than any recorder has room for. */
+/* Paths relative to a descriptor may be many deep; a chain of definitions that leads back to itself
+ * is damage, and so is one that makes a name longer than any recorder has room for. */
 enum { CHAIN_MAX = 64, NAME_BYTES_MAX = 16 * 1024 };
 
 static const char *text_of(struct iot_names *names, struct iot_arena *arena, struct iot_string *s,
@@ -317,6 +318,18 @@ static enum iot_file_kind kind_of(uint32_t mode, const char *name)
     }
 }
 
+static void describe_cache(struct iot_file *f, const struct iot_desc *d)
+{
+    enum { WHOLE = 1000 };
+    int64_t bytes = d->offset;
+    if (f->kind != IOT_FILE_REGULAR || !d->resident || d->resident > WHOLE + 1 ||
+        bytes > ((int64_t)1 << 52) || f->opened_bytes > ((int64_t)1 << 62))
+        return;
+    f->opened_bytes += bytes;
+    f->resident_bytes +=
+        bytes / WHOLE * (d->resident - 1) + bytes % WHOLE * (d->resident - 1) / WHOLE;
+}
+
 /* What the definition says about its file. */
 static void describe(struct iot_file *f, const struct iot_desc *d)
 {
@@ -335,8 +348,11 @@ static void describe(struct iot_file *f, const struct iot_desc *d)
         return;
     else if (f->kind == IOT_FILE_PIPE)
         f->pipe_bytes = d->offset;
-    else if (d->offset > f->size)
-        f->size = d->offset;
+    else {
+        if (d->offset > f->size)
+            f->size = d->offset;
+        describe_cache(f, d);
+    }
 }
 
 /* Notes a file opened by path under its inode, unless it is there or the path has had another

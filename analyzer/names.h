@@ -33,6 +33,7 @@ struct iot_desc {
     uint64_t addr; /* st_mode and flags, as in the row */
     uint64_t dev, ino;
     int64_t offset;
+    uint16_t resident; /* in thousandths, + 1; 0 not known */
 };
 
 /* The numbers of one process image. All zero is an empty one. */

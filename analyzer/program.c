@@ -3,14 +3,178 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 4096, ERROR_BYTES = 512 };
+enum { PATH_BYTES = 4096, ERROR_BYTES = 512, LINE_BYTES = 256 };
+
+/* As many scripts as the kernel follows. */
+enum { SCRIPTS_MAX = 5 };
+
+static const char shell[] = "/bin/sh";
+
+/* --- why a program cannot be traced --- */
+
+static int is_damaged(const struct iot_program *p)
+{
+    return p->elf.damage != NULL;
+}
+
+static int is_narrow(const struct iot_program *p)
+{
+    return p->elf.class_ == ELFCLASS32;
+}
+
+static int is_foreign(const struct iot_program *p)
+{
+    return p->elf.machine != iot_elf_machine_here() || p->elf.data != ELFDATA2LSB;
+}
+
+static int is_no_program(const struct iot_program *p)
+{
+    return p->elf.type != ET_EXEC && p->elf.type != ET_DYN;
+}
+
+/* The loader is static itself, and preloads into what it is told to start. */
+static int is_loader(const struct iot_program *p)
+{
+    return !strncmp(p->elf.soname, "ld-linux", 8);
+}
+
+static int is_static(const struct iot_program *p)
+{
+    return !*p->elf.interpreter && !is_loader(p);
+}
+
+static int is_static_go(const struct iot_program *p)
+{
+    return is_static(p) && p->elf.go;
+}
+
+static int is_library(const struct iot_program *p)
+{
+    return is_static(p) && p->elf.type == ET_DYN && *p->elf.soname;
+}
+
+static int is_static_pie(const struct iot_program *p)
+{
+    return is_static(p) && p->elf.type == ET_DYN;
+}
+
+static int is_go(const struct iot_program *p)
+{
+    return p->elf.go;
+}
+
+static int is_musl(const struct iot_program *p)
+{
+    const char *slash = strrchr(p->elf.interpreter, '/');
+    return p->elf.needs_musl || !strncmp(slash ? slash + 1 : p->elf.interpreter, "ld-musl", 7);
+}
+
+/* Whether execution may change who we are at all. */
+static int may_gain_rights(const struct iot_program *p)
+{
+    struct statvfs fs;
+    return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1 &&
+           (statvfs(p->binary, &fs) || !(fs.f_flag & ST_NOSUID));
+}
+
+static int is_set_id(const struct iot_program *p)
+{
+    struct stat st;
+    if (stat(p->binary, &st) || !may_gain_rights(p))
+        return 0;
+    return (st.st_mode & S_ISUID && st.st_uid != getuid()) ||
+           ((st.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && st.st_gid != getgid());
+}
+
+static int has_capabilities(const struct iot_program *p)
+{
+    return getuid() && may_gain_rights(p) &&
+           getxattr(p->binary, "security.capability", NULL, 0) > 0;
+}
+
+static int wants_sanitizer_first(const struct iot_program *p)
+{
+    const char *options = getenv("ASAN_OPTIONS");
+    return (!strncmp(p->elf.sanitizer, "libasan.", 8) ||
+            !strncmp(p->elf.sanitizer, "libclang_rt.asan", 16)) &&
+           !(options && strstr(options, "verify_asan_link_order=0"));
+}
+
+/* The first row that holds is the one that is told. */
+static const struct {
+    int (*holds)(const struct iot_program *);
+    bool outside; /* it shows from outside: of a file that cannot be read as well */
+    struct iot_obstacle obstacle;
+} obstacles[] = {
+    {is_damaged, false, {"a damaged ELF file", "it cannot be started", "build or copy it anew"}},
+    {is_narrow,
+     false,
+     {"a 32-bit program", "a 64-bit library cannot be loaded into it",
+      "build it for 64 bits; other processes of the run are traced"}},
+    {is_foreign,
+     false,
+     {"a program for another processor", "the library cannot be loaded into it",
+      "trace it on such a machine"}},
+    {is_no_program,
+     false,
+     {"an ELF file, but no program", "it cannot be started", "name the program that it is for"}},
+    {is_library,
+     false,
+     {"a shared library", "it cannot be started", "name the program that loads it"}},
+    {is_static_go,
+     false,
+     {"a static Go program", "it ignores a preload library, and makes system calls of its own",
+      "there is no way to preload into it; trace the processes around it"}},
+    {is_static_pie,
+     false,
+     {"a static program (static-pie)", "it ignores a preload library",
+      "link it without -static-pie"}},
+    {is_static,
+     false,
+     {"a static program", "it ignores a preload library", "link it without -static"}},
+    {is_musl,
+     false,
+     {"a program for musl", "it dies with \"Error relocating\" if the library is preloaded",
+      "build it for glibc, or use an image that has glibc"}},
+    {is_set_id,
+     true,
+     {"a set-user-id program", "it ignores a preload library",
+      "run it as the user and group that own it, for whom it gains no rights"}},
+    {has_capabilities,
+     true,
+     {"a program with file capabilities", "it ignores a preload library",
+      "run it as root, or a copy of it without capabilities"}},
+    {is_go,
+     false,
+     {"a Go program", "its I/O is system calls of its own, which a preload library does not see",
+      "trace the processes around it"}},
+    {wants_sanitizer_first,
+     false,
+     {"built with AddressSanitizer", "it refuses to start where its run-time does not come first",
+      "set ASAN_OPTIONS=verify_asan_link_order=0, or LD_PRELOAD=\"libasan.so:libiotrace.so\""}},
+};
+
+static const struct iot_obstacle not_executable = {"neither an ELF file nor a script",
+                                                   "it cannot be started", "name a program"};
+
+static const struct iot_obstacle *obstacle_of(const struct iot_program *p)
+{
+    for (size_t i = 0; i < sizeof obstacles / sizeof *obstacles; i++)
+        if ((p->elf.is_elf || obstacles[i].outside) && obstacles[i].holds(p))
+            return &obstacles[i].obstacle;
+    return NULL;
+}
+
+/* --- finding it --- */
 
 static int is_program(const char *path)
 {
@@ -18,7 +182,7 @@ static int is_program(const char *path)
     return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
 }
 
-static int find_in_path(const char *name, char path[PATH_BYTES])
+int iot_program_in_path(const char *name, char path[PATH_BYTES])
 {
     const char *at = getenv("PATH");
     if (!at)
@@ -34,146 +198,136 @@ static int find_in_path(const char *name, char path[PATH_BYTES])
     }
 }
 
-/* The interpreter behind "#!", in place of the script. Returns 1 if there is one. */
-static int interpreter_of(int fd, char path[PATH_BYTES])
+static int find_path(struct iot_program *program, const char *name, char *error)
 {
-    char line[256];
-    ssize_t n = pread(fd, line, sizeof line - 1, 0);
-    if (n < 3 || line[0] != '#' || line[1] != '!')
-        return 0;
-    line[n] = '\0';
-    char *start = line + 2 + strspn(line + 2, " \t");
-    start[strcspn(start, " \t\n")] = '\0';
-    if (!*start)
-        return 0;
-    snprintf(path, PATH_BYTES, "%s", start);
-    return 1;
-}
-
-static int has_interpreter_segment(int fd, const Elf64_Ehdr *header)
-{
-    for (unsigned i = 0; i < header->e_phnum; i++) {
-        Elf64_Phdr segment;
-        off_t at = (off_t)(header->e_phoff + (uint64_t)i * header->e_phentsize);
-        if (pread(fd, &segment, sizeof segment, at) != (ssize_t)sizeof segment)
+    struct stat st;
+    if (!strchr(name, '/')) {
+        if (*name && !iot_program_in_path(name, program->path))
             return 0;
-        if (segment.p_type == PT_INTERP)
-            return 1;
+        snprintf(error, ERROR_BYTES, "'%s' is not in the folders of PATH", name);
+        return -1;
     }
+    if (stat(name, &st)) {
+        snprintf(error, ERROR_BYTES, "%s: %s", name, strerror(errno));
+        return -1;
+    }
+    if (!is_program(name) || strlen(name) >= sizeof program->path) {
+        snprintf(error, ERROR_BYTES, "%s: not a file that may be executed", name);
+        return -1;
+    }
+    strcpy(program->path, name);
     return 0;
 }
 
-static const char *why_untraceable(int fd)
+/* The next word of a line, which it cuts; NULL at the line's end. */
+static char *word(char **line)
 {
-    struct stat st;
-    Elf64_Ehdr header;
-
-    if (pread(fd, &header, sizeof header, 0) != (ssize_t)sizeof header ||
-        memcmp(header.e_ident, ELFMAG, SELFMAG))
-        return NULL; /* no ELF file: the kernel or the shell says what it thinks of it */
-    if (header.e_ident[EI_CLASS] != ELFCLASS64)
-        return "a 32-bit program";
-    if (!has_interpreter_segment(fd, &header))
-        return "a static program";
-    if (!fstat(fd, &st) && st.st_mode & (S_ISUID | S_ISGID) && st.st_uid != geteuid())
-        return "a set-user-id program";
-    return NULL;
+    char *start = *line + strspn(*line, " \t");
+    char *end = start + strcspn(start, " \t");
+    *line = end + (*end != '\0');
+    *end = '\0';
+    return *start ? start : NULL;
 }
 
-static const char *examine(const char *program)
+/* What `env` is told to start: behind options and assignments. */
+static char *started_by_env(char *line)
 {
-    char path[PATH_BYTES];
-    const char *why = NULL;
-    snprintf(path, sizeof path, "%s", program);
-    for (int depth = 0; depth < 4; depth++) {
-        int fd = open(path, O_RDONLY | O_CLOEXEC);
-        if (fd < 0)
-            return NULL; /* may be executed and not read */
-        int script = interpreter_of(fd, path);
-        if (!script)
-            why = why_untraceable(fd);
-        close(fd);
-        if (!script)
-            return why;
+    char *w;
+    while ((w = word(&line)))
+        if (*w != '-' && !strchr(w, '='))
+            break;
+    return w;
+}
+
+static int is_env(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return !strcmp(slash ? slash + 1 : path, "env");
+}
+
+/* What stands behind "#!", in place of the script in `binary`. */
+static int follow(struct iot_program *program, char *line, char *error)
+{
+    char script[PATH_BYTES];
+    strcpy(script, program->binary);
+    line[strcspn(line, "\n")] = '\0';
+    char *interpreter = word(&line);
+    if (++program->scripts > SCRIPTS_MAX) {
+        snprintf(error, ERROR_BYTES, "%.300s: interpreters that are scripts, too many in a row",
+                 program->path);
+        return -1;
     }
-    return NULL;
+    if (!interpreter || !is_program(interpreter)) {
+        snprintf(error, ERROR_BYTES, "%.200s: its interpreter '%.200s' %s", script,
+                 interpreter ? interpreter : "",
+                 interpreter && !access(interpreter, F_OK) ? "may not be executed" : "is missing");
+        return -1;
+    }
+    snprintf(program->binary, sizeof program->binary, "%s", interpreter);
+    char *name = is_env(interpreter) ? started_by_env(line) : NULL;
+    if (!name)
+        return 0;
+    if (strchr(name, '/') ? !is_program(name) : iot_program_in_path(name, program->binary)) {
+        snprintf(error, ERROR_BYTES, "%.200s: its interpreter '%.200s' is missing", script, name);
+        return -1;
+    }
+    if (strchr(name, '/'))
+        snprintf(program->binary, sizeof program->binary, "%s", name);
+    return 0;
+}
+
+/* --- what it is --- */
+
+/* Returns 1 for a script, with the start of its first line. */
+static int read_start(int fd, char line[LINE_BYTES], ssize_t *n)
+{
+    *n = pread(fd, line, LINE_BYTES - 1, 0);
+    line[*n > 0 ? *n : 0] = '\0';
+    return *n > 2 && line[0] == '#' && line[1] == '!';
+}
+
+/* Shells refuse what has a NUL in its first line or so. */
+static int is_text(const char *start, ssize_t n)
+{
+    return n >= 0 && strlen(start) == (size_t)n;
+}
+
+static int examine(struct iot_program *program, char *error)
+{
+    for (;;) {
+        char line[LINE_BYTES];
+        ssize_t n;
+        int fd = open(program->binary, O_RDONLY | O_CLOEXEC);
+        program->readable = fd >= 0;
+        if (fd < 0) {
+            program->obstacle = obstacle_of(program); /* may be executed and not read */
+            return 0;
+        }
+        int script = read_start(fd, line, &n);
+        if (!script)
+            iot_elf_read(fd, &program->elf);
+        close(fd);
+        if (script) {
+            if (follow(program, line + 2, error))
+                return -1;
+        } else if (program->elf.is_elf) {
+            program->obstacle = obstacle_of(program);
+            return 0;
+        } else if (program->plain || !is_text(line, n)) {
+            program->obstacle = &not_executable;
+            return 0;
+        } else {
+            program->plain = true;
+            strcpy(program->binary, shell);
+        }
+    }
 }
 
 int iot_program_find(struct iot_program *program, const char *name, char error[512])
 {
-    struct stat st;
-    if (strchr(name, '/')) {
-        if (stat(name, &st)) {
-            snprintf(error, ERROR_BYTES, "run: %s: %s", name, strerror(errno));
-            return -1;
-        }
-        if (!is_program(name)) {
-            snprintf(error, ERROR_BYTES, "run: %s: not a file that may be executed", name);
-            return -1;
-        }
-        snprintf(program->path, sizeof program->path, "%s", name);
-    } else if (!*name || find_in_path(name, program->path)) {
-        snprintf(error, ERROR_BYTES, "run: '%s' is not in the folders of PATH", name);
+    *program = (struct iot_program){0};
+    if (find_path(program, name, error))
         return -1;
-    }
-    program->untraceable = examine(program->path);
-    return 0;
-}
-
-/* --- the library --- */
-
-/* Relative to the folder of the command: build tree, then installed. IOT_LIBDIR is relative to
- * the prefix, whose bin/ holds the command. */
-static const char *const places[] = {
-    "../preload/libiotrace.so",
-    "../" IOT_LIBDIR "/libiotrace.so",
-};
-
-static int is_usable(const char *path, char error[512])
-{
-    if (access(path, R_OK)) {
-        snprintf(error, ERROR_BYTES, "%s: %s; LIBIOTRACE can name another libiotrace.so", path,
-                 strerror(errno));
-        return -1;
-    }
-    if (strpbrk(path, " :")) {
-        snprintf(error, ERROR_BYTES,
-                 "%s: a path with a blank or a colon cannot stand in LD_PRELOAD; move it, or name "
-                 "another with LIBIOTRACE",
-                 path);
-        return -1;
-    }
-    return 0;
-}
-
-int iot_library_find(char path[4096], char error[512])
-{
-    const char *given = getenv("LIBIOTRACE");
-    char self[PATH_BYTES], *whole;
-
-    if (given && *given) {
-        if (!(whole = realpath(given, NULL))) {
-            snprintf(error, ERROR_BYTES, "LIBIOTRACE is %s: %s", given, strerror(errno));
-            return -1;
-        }
-        snprintf(path, PATH_BYTES, "%s", whole);
-        free(whole);
-        return is_usable(path, error);
-    }
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    self[n > 0 ? n : 0] = '\0';
-    const char *folder = dirname(self);
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        char candidate[2 * PATH_BYTES];
-        snprintf(candidate, sizeof candidate, "%s/%s", folder, places[i]);
-        if (!(whole = realpath(candidate, NULL)))
-            continue;
-        snprintf(path, PATH_BYTES, "%s", whole);
-        free(whole);
-        return is_usable(path, error);
-    }
-    snprintf(error, ERROR_BYTES,
-             "libiotrace.so is neither in %s/../preload nor in %s/../%s; LIBIOTRACE can name it",
-             folder, folder, IOT_LIBDIR);
-    return -1;
+    strcpy(program->binary, program->path);
+    return examine(program, error);
 }

@@ -18,8 +18,12 @@ static uint32_t n_slots(const struct iot_replay *r)
 
 static void as_recorded(struct iot_replay *r)
 {
-    for (uint32_t k = 0; k < n_slots(r); k++)
-        r->dag.io_ns[k] = edge_of(r, k)->io_ns;
+    if (!r->changed)
+        return;
+    r->changed = false;
+    for (size_t n = 0; n < r->graph->n_edges; n++)
+        if (r->slot_of[n] != IOT_NO_NODE)
+            r->dag.io_ns[r->slot_of[n]] = r->graph->edges[n].io_ns;
 }
 
 int iot_replay_init(struct iot_replay *r, const struct iot_graph *g)
@@ -39,14 +43,18 @@ int iot_replay_init(struct iot_replay *r, const struct iot_graph *g)
         .base_ns = malloc(slots * sizeof(*r->dag.base_ns)),
         .io_ns = malloc(slots * sizeof(*r->dag.io_ns)),
     };
+    r->slot_of = malloc((g->n_edges + 1) * sizeof(*r->slot_of));
     r->longest.at = malloc(n * sizeof(*r->longest.at));
     r->longest.slot = malloc(n * sizeof(*r->longest.slot));
-    bool complete =
-        r->dag.src && r->dag.base_ns && r->dag.io_ns && r->longest.at && r->longest.slot;
+    bool complete = r->dag.src && r->dag.base_ns && r->dag.io_ns && r->slot_of && r->longest.at &&
+                    r->longest.slot;
+    for (size_t e = 0; complete && e < g->n_edges; e++)
+        r->slot_of[e] = IOT_NO_NODE;
     for (uint32_t k = 0; complete && k < n_slots(r); k++) {
         r->dag.src[k] = place[edge_of(r, k)->src];
         r->dag.base_ns[k] = edge_of(r, k)->base_ns;
         r->dag.io_ns[k] = edge_of(r, k)->io_ns;
+        r->slot_of[g->in_edges[k]] = k;
     }
     free(place);
     return complete ? 0 : -ENOMEM;
@@ -57,6 +65,7 @@ void iot_replay_free(struct iot_replay *r)
     free(r->dag.src);
     free(r->dag.base_ns);
     free(r->dag.io_ns);
+    free(r->slot_of);
     free(r->longest.at);
     free(r->longest.slot);
     *r = (struct iot_replay){0};
@@ -70,6 +79,7 @@ int iot_replay_set_service(struct iot_replay *r, const int64_t *service_ns)
         as_recorded(r);
         return 0;
     }
+    r->changed = true;
     for (uint32_t k = 0; k < n_slots(r); k++) {
         const struct iot_edge *e = edge_of(r, k);
         int64_t before = total;
@@ -106,16 +116,21 @@ int iot_replay_path(const struct iot_replay *r, struct iot_path *path)
     return 0;
 }
 
-static void remove_class(struct iot_replay *r, const uint8_t *class_of_call, uint8_t class_id)
+/* Sets the I/O of the edges with calls of the class to what is left without them, or back to what was
+ * recorded. By edge, in their order: their calls are neighbours then. */
+static void set_without(struct iot_replay *r, const uint8_t *class_of_call, uint8_t class_id,
+                        bool without)
 {
-    for (uint32_t k = 0; k < n_slots(r); k++) {
-        const struct iot_edge *e = edge_of(r, k);
+    const struct iot_graph *g = r->graph;
+    for (size_t n = 0; n < g->n_edges; n++) {
+        const struct iot_edge *e = &g->edges[n];
         const uint8_t *class = class_of_call + e->call_first;
-        const int64_t *service = r->graph->call_service_ns + e->call_first;
-        int64_t sum = 0;
-        for (uint32_t i = 0; i < e->call_count; i++)
-            sum += class[i] == class_id ? 0 : service[i];
-        r->dag.io_ns[k] = sum;
+        const int64_t *service = g->call_service_ns + e->call_first;
+        int64_t removed = 0;
+        for (uint32_t i = 0; i < e->call_count && e->io_ns; i++)
+            removed += class[i] == class_id ? service[i] : 0;
+        if (removed && r->slot_of[n] != IOT_NO_NODE)
+            r->dag.io_ns[r->slot_of[n]] = e->io_ns - (without ? removed : 0);
     }
 }
 
@@ -125,8 +140,9 @@ int64_t iot_replay_recoverable(struct iot_replay *r, const uint8_t *class_of_cal
     int64_t with =
         g->nodes[g->end].time_ns + g->replay_error_ns - g->nodes[g->start].time_ns; /* T(1) */
 
-    remove_class(r, class_of_call, class_id);
-    struct iot_line without = iot_replay_run(r, IOT_LAMBDA_1);
     as_recorded(r);
-    return with - iot_line_ns(without, IOT_LAMBDA_1);
+    set_without(r, class_of_call, class_id, true);
+    struct iot_line line = iot_replay_run(r, IOT_LAMBDA_1);
+    set_without(r, class_of_call, class_id, false);
+    return with - iot_line_ns(line, IOT_LAMBDA_1);
 }

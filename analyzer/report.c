@@ -3,25 +3,44 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/advice.h"
 #include "analyzer/arena.h"
+#include "analyzer/phases.h"
 #include "analyzer/report_parts.h"
 
 int iot_report_make(struct iot_report *report, const struct iot_trace *trace,
-                    const struct iot_model *model, const struct iot_classes *classes, size_t top)
+                    const struct iot_model *model, const struct iot_classes *classes,
+                    const struct iot_steps *steps, size_t top)
 {
     struct iot_rows rows = {.report = report, .classes = classes};
 
     *report = (struct iot_report){.trace = trace, .model = model, .arena = iot_arena_new()};
-    int failed = !report->arena || iot_rows_sum(&rows) || iot_rows_order(&rows, top) ||
-                 iot_rows_latency(&rows) || iot_rows_recoverable(&rows) || iot_report_run(report) ||
-                 iot_report_untraced(report) || iot_report_not_seen(report);
+    int failed = !report->arena || iot_rows_sum(&rows) || iot_rows_phases(&rows, steps) ||
+                 iot_rows_coding(&rows, steps);
+    if (!failed)
+        iot_rows_cache(&rows);
+    failed = failed || iot_rows_order(&rows, top) || iot_rows_group(&rows) ||
+             iot_rows_latency(&rows) || iot_rows_fit(&rows) || iot_rows_recoverable(&rows) ||
+             iot_report_run(report) || iot_report_untraced(report) || iot_report_not_seen(report) ||
+             iot_report_evidence(report) || iot_rows_advice(&rows);
+    if (!failed)
+        iot_rows_ready(&rows);
+    report->of_event = rows.of_event;
+    rows.of_event = NULL;
     iot_rows_free(&rows);
+    failed = failed || iot_report_queues(report) || iot_report_waits(report);
     return failed ? -1 : 0;
 }
 
 void iot_report_free(struct iot_report *report)
 {
     free(report->files);
+    free(report->evidence);
+    free(report->queues);
+    free(report->waits);
+    free(report->of_event);
+    free(report->phases);
+    iot_advice_free(report->advice);
     free(report->run.untraced);
     free(report->run.not_seen);
     free(report->run.filesystems);

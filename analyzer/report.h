@@ -8,10 +8,14 @@
 #define IOT_ANALYZER_REPORT_H
 
 #include "analyzer/classify.h"
+#include "analyzer/fit.h"
 #include "analyzer/latency.h"
 #include "analyzer/model.h"
 #include "analyzer/objects.h"
+#include "analyzer/queues.h"
+#include "analyzer/steps.h"
 #include "analyzer/trace.h"
+#include "analyzer/waits_words.h"
 
 /* A data call that moved something, but less than this, is small: below a page of memory, the
  * fixed cost of a call outweighs its bytes. */
@@ -20,6 +24,9 @@
 /* What replays compute for files: as many as this, the most exposed ones. */
 #define IOT_RECOVERABLE_FILES 20
 
+/* Sentences on what a report does not prove. */
+#define IOT_EVIDENCE_MAX 8
+
 #define IOT_NOT_COMPUTED INT64_C(-1)
 
 struct iot_figures {
@@ -27,6 +34,7 @@ struct iot_figures {
     int64_t bytes; /* of sendfile and its kind at both ends */
     int64_t read_bytes, write_bytes;
     int64_t service_ns; /* of sendfile and its kind at the source */
+    int64_t data_service_ns; /* the part of data calls */
     int64_t exposed_ns;
     int64_t waited_ns;      /* part of exposed; the rest is blocking */
     int64_t recoverable_ns; /* IOT_NOT_COMPUTED: unknown */
@@ -34,11 +42,25 @@ struct iot_figures {
     int64_t opens;     /* calls that open, also those that failed */
     int64_t timed_ops; /* data calls whose time is service; latency is of them */
     struct iot_latency latency;
+    struct iot_fit fit;       /* of the timed calls */
+    int64_t serialization_ns; /* 0 unless coded */
+    uint8_t coded;            /* there is coding that can be told from computing */
+    uint8_t mapped;           /* into memory: its bytes may be read without a call */
+    /* At opens of what was read: sizes, and what of them the page cache held. */
+    double opened_bytes, resident_bytes;
 };
 
 struct iot_report_object {
     uint64_t files; /* rows */
     struct iot_figures figures;
+};
+
+/* Of an artifact, from its first open until its bytes were read and decoded. */
+struct iot_ready {
+    uint8_t known;
+    int64_t storage_ns;   /* with a call on it under way, in whatever lane */
+    int64_t decode_ns;    /* serialization */
+    int64_t placement_ns; /* on a GPU */
 };
 
 struct iot_report_file {
@@ -48,6 +70,7 @@ struct iot_report_file {
     uint8_t object;
     uint8_t rest; /* "(n more)": what --top cut */
     struct iot_figures figures;
+    struct iot_ready ready;
 };
 
 struct iot_untraced {
@@ -61,6 +84,7 @@ struct iot_report_run {
     uint64_t start_realtime_ns;
     uint64_t processes, lanes; /* a process that execs stays one */
     uint64_t storage_read_bytes, storage_write_bytes;
+    int64_t file_read_bytes; /* by calls, from regular files */
     uint64_t runqueue_ns;
     int tsc;
     struct iot_untraced *untraced;
@@ -79,14 +103,28 @@ struct iot_report {
     struct iot_figures total;
     struct iot_report_file *files; /* by exposed, service, path; then the rows "(n more)" */
     size_t n_files;
+    const char **evidence; /* what the report does not prove: sentences without their full stop */
+    size_t n_evidence;
+    struct iot_queue *queues;
+    size_t n_queues;
+    struct iot_waited *waits;
+    size_t n_waits;
+    uint32_t *of_event; /* row by event; IOT_NO_INDEX: no I/O */
+    struct iot_phases *phases;         /* phases.h */
+    struct iot_advice_list *advice;    /* advice.h */
     struct iot_arena *arena;
 };
 
 /* `top`: how many files have a row of their own; the others are one row "(n more)" for each
- * object. Trace, model and classes must outlive the report. Returns 0, -1 without memory. Free in
+ * object. Trace, model, classes and steps must outlive the report. Returns 0, -1 without memory. Free in
  * either case. */
 int iot_report_make(struct iot_report *report, const struct iot_trace *trace,
-                    const struct iot_model *model, const struct iot_classes *classes, size_t top);
+                    const struct iot_model *model, const struct iot_classes *classes,
+                    const struct iot_steps *steps, size_t top);
 void iot_report_free(struct iot_report *report);
+
+/* "warm", "cold", "mixed" or "unknown": what the page cache held of files when they were opened to
+ * be read. */
+const char *iot_cache_scope(const struct iot_figures *figures);
 
 #endif

@@ -1,6 +1,7 @@
 #include "analyzer/report_json.h"
 
 #include "analyzer/json_out.h"
+#include "analyzer/report_json_parts.h"
 
 static void put_int(struct iot_json *json, const char *key, int64_t value)
 {
@@ -32,10 +33,48 @@ static void begin(struct iot_json *json, const char *key)
     iot_json_begin_object(json);
 }
 
-static void put_empty_array(struct iot_json *json, const char *key)
+static void put_queues(struct iot_json *json, const struct iot_report *r)
 {
-    iot_json_key(json, key);
+    iot_json_key(json, "queues");
     iot_json_begin_array(json);
+    for (size_t i = 0; i < r->n_queues; i++) {
+        const struct iot_queue *q = &r->queues[i];
+        iot_json_begin_object(json);
+        put_text(json, "name", q->name);
+        put_text(json, "object", iot_object_names[q->object]);
+        put_text(json, "producer", q->producer);
+        put_text(json, "consumer", q->consumer);
+        begin(json, "length");
+        iot_json_key(json, "mean");
+        iot_json_double(json, q->mean_length);
+        put_int(json, "max", q->max_length);
+        iot_json_end_object(json);
+        iot_json_key(json, "growing");
+        iot_json_bool(json, q->growing);
+        put_int(json, "messages", q->messages);
+        iot_json_end_object(json);
+    }
+    iot_json_end_array(json);
+}
+
+/* The rows beyond are of little weight. */
+enum { WAITS_MAX = 100 };
+
+static void put_waits(struct iot_json *json, const struct iot_report *r)
+{
+    iot_json_key(json, "waits");
+    iot_json_begin_array(json);
+    for (size_t i = 0; i < r->n_waits && i < WAITS_MAX; i++) {
+        const struct iot_waited *w = &r->waits[i];
+        iot_json_begin_object(json);
+        put_text(json, "waiter", w->waiter);
+        put_text(json, "waited_for", w->other);
+        put_text(json, "doing", w->doing);
+        put_text(json, "path", w->path);
+        put_text(json, "object", iot_object_names[w->object]);
+        put_int(json, "waited_ns", w->waited_ns);
+        iot_json_end_object(json);
+    }
     iot_json_end_array(json);
 }
 
@@ -139,7 +178,33 @@ static void put_latency(struct iot_json *json, const struct iot_figures *f)
     iot_json_end_object(json);
 }
 
-static void put_figures(struct iot_json *json, const struct iot_figures *f)
+static void put_fit(struct iot_json *json, const struct iot_fit *fit)
+{
+    iot_json_key(json, "bandwidth_gbps");
+    if (fit->known && fit->ns_per_byte > 0)
+        iot_json_double(json, 1 / fit->ns_per_byte);
+    else
+        iot_json_null(json);
+    if (fit->known)
+        put_int(json, "fixed_latency_ns", (int64_t)(fit->latency_ns + 0.5));
+    else
+        put_null(json, "fixed_latency_ns");
+}
+
+static void put_ready(struct iot_json *json, const struct iot_ready *ready)
+{
+    if (!ready->known) {
+        put_null(json, "ready_ns");
+        return;
+    }
+    begin(json, "ready_ns");
+    put_int(json, "storage", ready->storage_ns);
+    put_int(json, "decode", ready->decode_ns);
+    put_int(json, "placement", ready->placement_ns);
+    iot_json_end_object(json);
+}
+
+void iot_report_put_figures(struct iot_json *json, const struct iot_figures *f)
 {
     put_int(json, "data_ops", f->data_ops);
     put_int(json, "metadata_ops", f->metadata_ops);
@@ -154,11 +219,13 @@ static void put_figures(struct iot_json *json, const struct iot_figures *f)
         put_null(json, "recoverable_ns");
     else
         put_int(json, "recoverable_ns", f->recoverable_ns);
-    put_null(json, "serialization_ns");
-    put_null(json, "bandwidth_gbps");
-    put_null(json, "fixed_latency_ns");
+    if (f->coded)
+        put_int(json, "serialization_ns", f->serialization_ns);
+    else
+        put_null(json, "serialization_ns");
+    put_fit(json, &f->fit);
     put_latency(json, f);
-    put_text(json, "cache_scope", "unknown");
+    put_text(json, "cache_scope", iot_cache_scope(f));
     iot_json_key(json, "throughput_gbps");
     if (f->service_ns)
         iot_json_double(json, (double)f->bytes / (double)f->service_ns);
@@ -180,7 +247,7 @@ static void put_objects(struct iot_json *json, const struct iot_report *r)
         iot_json_begin_object(json);
         put_text(json, "object", iot_object_names[o]);
         put_uint(json, "files", r->objects[o].files);
-        put_figures(json, &r->objects[o].figures);
+        iot_report_put_figures(json, &r->objects[o].figures);
         iot_json_end_object(json);
     }
     iot_json_end_array(json);
@@ -210,8 +277,8 @@ static void put_files(struct iot_json *json, const struct iot_report *r)
         put_text(json, "path", f->path);
         put_text(json, "object", iot_object_names[f->object]);
         put_text(json, "why", f->why);
-        put_figures(json, &f->figures);
-        put_null(json, "ready_ns");
+        iot_report_put_figures(json, &f->figures);
+        put_ready(json, &f->ready);
         iot_json_end_object(json);
     }
     iot_json_end_array(json);
@@ -231,9 +298,12 @@ int iot_report_write_json(const struct iot_report *r, FILE *out)
     put_objects(&json, r);
     put_total(&json, &r->total);
     put_files(&json, r);
-    put_empty_array(&json, "phases");
-    put_empty_array(&json, "queues");
-    put_empty_array(&json, "advice");
+    iot_report_put_phases(&json, r);
+    put_queues(&json, r);
+    iot_report_put_advice(&json, r);
+    put_texts(&json, "evidence", r->evidence, r->n_evidence);
+    put_waits(&json, r);
+    iot_report_put_steps(&json, r);
     iot_json_end_object(&json);
     return iot_json_finish(&json);
 }

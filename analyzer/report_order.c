@@ -15,10 +15,16 @@ static void add(struct iot_figures *to, const struct iot_figures *f)
     to->read_bytes += f->read_bytes;
     to->write_bytes += f->write_bytes;
     to->service_ns += f->service_ns;
+    to->data_service_ns += f->data_service_ns;
     to->exposed_ns += f->exposed_ns;
     to->waited_ns += f->waited_ns;
     to->small_ops += f->small_ops;
     to->opens += f->opens;
+    to->serialization_ns += f->serialization_ns;
+    to->coded |= f->coded;
+    to->mapped |= f->mapped;
+    to->opened_bytes += f->opened_bytes;
+    to->resident_bytes += f->resident_bytes;
 }
 
 static void sum_objects(struct iot_report *r)
@@ -190,8 +196,8 @@ int iot_rows_latency(struct iot_rows *rows)
 /* --- what replays say --- */
 
 /* What has no exposed time is on no critical path: without it the run takes as long. */
-static int64_t recoverable(const struct iot_report *r, const struct iot_figures *f,
-                           const uint8_t *selected)
+int64_t iot_rows_won(const struct iot_report *r, const struct iot_figures *f,
+                     const uint8_t *selected)
 {
     if (!f->exposed_ns)
         return 0;
@@ -211,7 +217,7 @@ int iot_rows_recoverable(struct iot_rows *rows)
         for (size_t i = 0; i < n && f->exposed_ns; i++)
             selected[i] =
                 rows->of_event[i] != IOT_NO_INDEX && r->files[rows->of_event[i]].object == o;
-        f->recoverable_ns = recoverable(r, f, selected);
+        f->recoverable_ns = iot_rows_won(r, f, selected);
     }
     for (uint32_t row = 0; row < IOT_RECOVERABLE_FILES && row < r->n_files; row++) {
         struct iot_report_file *file = &r->files[row];
@@ -219,7 +225,7 @@ int iot_rows_recoverable(struct iot_rows *rows)
             continue;
         for (size_t i = 0; i < n && file->figures.exposed_ns; i++)
             selected[i] = rows->of_event[i] == row;
-        file->figures.recoverable_ns = recoverable(r, &file->figures, selected);
+        file->figures.recoverable_ns = iot_rows_won(r, &file->figures, selected);
     }
     free(selected);
     return 0;

@@ -14,6 +14,9 @@ struct iot_rows {
     uint32_t *of_event;                /* row by event; IOT_NO_INDEX: no I/O */
     uint32_t *synced;                  /* rows of file systems that were synced as a whole */
     size_t n_synced, room;
+    /* Events of each row, lane after lane: row r has events[first[r]] .. events[first[r + 1] - 1]. */
+    uint32_t *events;
+    size_t *first;
 };
 
 /* The figures of every file with its object, in report->files, in no order. Returns 0, -1 without
@@ -21,17 +24,44 @@ struct iot_rows {
 int iot_rows_sum(struct iot_rows *rows);
 void iot_rows_free(struct iot_rows *rows);
 
+/* Adds an event that has a row to figures. */
+void iot_rows_count(const struct iot_rows *rows, size_t event, struct iot_figures *figures);
+/* Until the rows are ordered: the row of the other end of sendfile and its kind, IOT_NO_INDEX: it
+ * has none; and what moved, added to that end's figures. */
+uint32_t iot_rows_target(const struct iot_rows *rows, size_t event);
+void iot_rows_count_target(const struct iot_rows *rows, size_t event, struct iot_figures *figures);
+
+/* report->phases; before the rows are ordered. */
+int iot_rows_phases(struct iot_rows *rows, const struct iot_steps *steps);
+/* report->advice; last of all. */
+int iot_rows_advice(struct iot_rows *rows);
+
 /* Orders the rows, cuts them, and adds up the objects and the total. */
 int iot_rows_order(struct iot_rows *rows, size_t top);
+/* What was encoded and decoded, by row: before their order. */
+int iot_rows_coding(struct iot_rows *rows, const struct iot_steps *steps);
+/* What the page cache held, by row: before their order. */
+void iot_rows_cache(struct iot_rows *rows);
+/* rows->events, after their order. */
+int iot_rows_group(struct iot_rows *rows);
+/* Latency and bandwidth of each row and object. */
+int iot_rows_fit(struct iot_rows *rows);
+/* How long artifacts took to be ready. */
+void iot_rows_ready(struct iot_rows *rows);
 /* Percentiles of each row and object. */
 int iot_rows_latency(struct iot_rows *rows);
 /* What replays say of the objects and the most exposed files. */
 int iot_rows_recoverable(struct iot_rows *rows);
+/* What a replay without the selected events wins, of what these figures are of. */
+int64_t iot_rows_won(const struct iot_report *report, const struct iot_figures *figures,
+                     const uint8_t *selected);
 
 /* report->run. */
 int iot_report_run(struct iot_report *report);
 int iot_report_untraced(struct iot_report *report);
 int iot_report_not_seen(struct iot_report *report);
+/* report->evidence, when all else is there. */
+int iot_report_evidence(struct iot_report *report);
 
 /* Mount points of a mountinfo text. */
 struct iot_mount {

@@ -111,17 +111,12 @@ static uint32_t place(struct iot_rows *rows, const struct iot_mounts *mounts, si
     return row;
 }
 
-static int sum_event(struct iot_rows *rows, const struct iot_mounts *mounts, size_t i)
+void iot_rows_count(const struct iot_rows *rows, size_t i, struct iot_figures *f)
 {
     const struct iot_model *model = rows->report->model;
     const struct iot_events *e = &rows->report->trace->events;
     const struct iot_op_info *op = iot_op_info(e->op[i]);
-    int failed = 0;
-    uint32_t row = rows->of_event[i] = place(rows, mounts, i, &failed);
 
-    if (row == IOT_NO_INDEX)
-        return failed ? -1 : 0;
-    struct iot_figures *f = &rows->report->files[row].figures;
     if (op->class_ == IOT_DATA)
         count(f, e, i, op->moves);
     else if (op->class_ == IOT_SYNC)
@@ -129,15 +124,45 @@ static int sum_event(struct iot_rows *rows, const struct iot_mounts *mounts, siz
     else if (op->class_ == IOT_META)
         f->metadata_ops++;
     f->opens += is_open(e->op[i]);
+    f->mapped |= e->op[i] == IOT_OP_MMAP && !e->err[i];
     f->service_ns += model->service_ns[i];
+    f->data_service_ns += op->class_ == IOT_DATA ? model->service_ns[i] : 0;
     f->exposed_ns += model->exposed_ns[i];
     f->waited_ns += model->waited[i] ? model->exposed_ns[i] : 0;
-    if (op->moves == IOT_BOTH && e->bytes[i] > 0) {
+}
+
+static int has_target(const struct iot_events *e, size_t i)
+{
+    return iot_op_info(e->op[i])->moves == IOT_BOTH && e->bytes[i] > 0;
+}
+
+uint32_t iot_rows_target(const struct iot_rows *rows, size_t i)
+{
+    const struct iot_events *e = &rows->report->trace->events;
+    return has_target(e, i) ? rows->of_file[IOT_WRITING][e->file2[i]] : IOT_NO_INDEX;
+}
+
+void iot_rows_count_target(const struct iot_rows *rows, size_t i, struct iot_figures *f)
+{
+    int64_t bytes = rows->report->trace->events.bytes[i];
+    f->bytes += bytes;
+    f->write_bytes += bytes;
+}
+
+static int sum_event(struct iot_rows *rows, const struct iot_mounts *mounts, size_t i)
+{
+    const struct iot_events *e = &rows->report->trace->events;
+    int failed = 0;
+    uint32_t row = rows->of_event[i] = place(rows, mounts, i, &failed);
+
+    if (row == IOT_NO_INDEX)
+        return failed ? -1 : 0;
+    iot_rows_count(rows, i, &rows->report->files[row].figures);
+    if (has_target(e, i)) {
         row = row_of(rows, e->file2[i], IOT_WRITING);
         if (row == IOT_NO_INDEX)
             return -1;
-        rows->report->files[row].figures.bytes += e->bytes[i];
-        rows->report->files[row].figures.write_bytes += e->bytes[i];
+        iot_rows_count_target(rows, i, &rows->report->files[row].figures);
     }
     return 0;
 }
@@ -170,4 +195,6 @@ void iot_rows_free(struct iot_rows *rows)
     iot_mapped_free(&rows->mapped);
     free(rows->of_event);
     free(rows->synced);
+    free(rows->events);
+    free(rows->first);
 }

@@ -5,11 +5,12 @@
 #include <unistd.h>
 
 #include "analyzer/people.h"
+#include "analyzer/report_text_parts.h"
 #include "analyzer/text.h"
 #include "analyzer/verdict.h"
 
 /* What adds less than this share of all exposed time is not listed unasked. */
-enum { FILES_SHOWN = 10, LISTED_FROM_PER_MILLE = 5, WHY_COLUMNS = 28 };
+enum { WAITS_SHOWN = 5, QUEUES_SHOWN = 5, FILES_SHOWN = 10, LISTED_FROM_PER_MILLE = 5, WHY_COLUMNS = 28 };
 
 bool iot_text_wants_colour(FILE *out)
 {
@@ -17,41 +18,18 @@ bool iot_text_wants_colour(FILE *out)
     return isatty(fileno(out)) && !(forbidden && *forbidden) && term && strcmp(term, "dumb");
 }
 
-struct page {
-    FILE *out;
-    const struct iot_report *report;
-    const struct iot_text_style *style;
-};
-
-static void bold(const struct page *page, bool on)
+static void bold(const struct iot_page *page, bool on)
 {
     if (page->style->colour)
         fputs(on ? "\033[1m" : "\033[0m", page->out);
 }
 
-/* Words on as many lines as they need, the second and further ones indented. A word longer than a
- * line is shortened. */
-static void put_wrapped(FILE *out, const char *text, size_t indent)
+void iot_page_wrapped(const struct iot_page *page, const char *text, size_t indent)
 {
-    size_t column = 0;
-    while (*text) {
-        size_t n = strcspn(text, " ");
-        size_t columns = iot_printable_columns(text, n);
-        if (column && column + 1 + columns > IOT_TEXT_COLUMNS) {
-            fprintf(out, "\n%*s", (int)indent, "");
-            column = indent;
-        } else if (column) {
-            fputc(' ', out);
-            column++;
-        }
-        column += iot_write_shortened(out, text, n, IOT_TEXT_COLUMNS - indent);
-        text += n;
-        text += strspn(text, " ");
-    }
-    fputc('\n', out);
+    iot_write_wrapped(page->out, text, 0, indent, IOT_TEXT_COLUMNS);
 }
 
-static void put_heading(const struct page *page, const char *text)
+void iot_page_heading(const struct iot_page *page, const char *text)
 {
     bold(page, true);
     fputs(text, page->out);
@@ -59,18 +37,18 @@ static void put_heading(const struct page *page, const char *text)
     fputc('\n', page->out);
 }
 
-static void put_verdict(const struct page *page)
+static void put_verdict(const struct iot_page *page)
 {
     char text[256];
     iot_verdict(page->report, text);
     bold(page, true);
-    put_wrapped(page->out, text, 0);
+    iot_page_wrapped(page, text, 0);
     bold(page, false);
 }
 
 /* --- what the wall time is made of --- */
 
-static void put_composition(const struct page *page)
+static void put_composition(const struct iot_page *page)
 {
     const struct iot_model *model = page->report->model;
     const struct iot_path_parts *p = &model->path;
@@ -104,7 +82,7 @@ static void put_composition(const struct page *page)
         snprintf(text + n, sizeof text - n,
                  "With I/O twice as fast it would take %s, without any %s.", half.text, none.text);
     if (n)
-        put_wrapped(page->out, text, 0);
+        iot_page_wrapped(page, text, 0);
 }
 
 /* --- the ledger --- */
@@ -125,28 +103,46 @@ static void put_row(FILE *out, const char *name, const struct iot_figures *f)
             iot_people_time(f->recoverable_ns).text, rate);
 }
 
-static void put_ledger(const struct page *page)
+static void put_ledger(const struct iot_page *page)
 {
     char heading[IOT_TEXT_COLUMNS + 1];
     snprintf(heading, sizeof heading, "%-8s %9s %9s %9s %9s %9s %11s %8s", "object", "bytes",
              "calls", "service", "exposed", "hidden", "recoverable", "GB/s");
-    put_heading(page, heading);
+    iot_page_heading(page, heading);
     for (int o = 0; o < IOT_OBJECTS; o++)
         put_row(page->out, iot_object_names[o], &page->report->objects[o].figures);
     put_row(page->out, "total", &page->report->total);
 }
 
+/* Encoding and decoding are no part of the ledger, but what a faster path would not help. */
+static void put_serialization(const struct iot_page *page)
+{
+    char text[256] = "";
+    size_t n = 0;
+    for (int o = 0; o < IOT_OTHER; o++) {
+        const struct iot_figures *f = &page->report->objects[o].figures;
+        if (f->coded && f->serialization_ns > page->report->model->wall_ns / 200)
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s%s %s",
+                                  n ? ", " : "Encoding and decoding, beside this: ",
+                                  iot_object_names[o], iot_people_time(f->serialization_ns).text);
+    }
+    if (!n)
+        return;
+    fputc('\n', page->out);
+    snprintf(text + n, sizeof text - n, ".");
+    iot_page_wrapped(page, text, 0);
+}
+
 /* --- files --- */
 
-/* Below the folder the run started in, the path from there. */
-static const char *from_here(const struct iot_report *r, const char *path)
+const char *iot_page_from_here(const struct iot_report *r, const char *path)
 {
     const char *cwd = r->trace->processes[0].cwd;
     size_t n = strlen(cwd);
     return n > 1 && !strncmp(path, cwd, n) && path[n] == '/' && path[n + 1] ? path + n + 1 : path;
 }
 
-static size_t files_shown(const struct page *page)
+static size_t files_shown(const struct iot_page *page)
 {
     const struct iot_report *r = page->report;
     size_t n = 0;
@@ -158,11 +154,11 @@ static size_t files_shown(const struct page *page)
     return n;
 }
 
-static void put_file(const struct page *page, const struct iot_report_file *f, size_t why)
+static void put_file(const struct iot_page *page, const struct iot_report_file *f, size_t why)
 {
     const size_t fixed = 9 + 1 + 8 + 1; /* exposed and object */
     size_t room = IOT_TEXT_COLUMNS - fixed - (why ? why + 2 : 0);
-    const char *path = f->rest ? f->path : from_here(page->report, f->path);
+    const char *path = f->rest ? f->path : iot_page_from_here(page->report, f->path);
 
     fprintf(page->out, "%9s %-8s ", iot_people_time(f->figures.exposed_ns).text,
             iot_object_names[f->object]);
@@ -174,7 +170,7 @@ static void put_file(const struct page *page, const struct iot_report_file *f, s
     fputc('\n', page->out);
 }
 
-static void put_files(const struct page *page)
+static void put_files(const struct iot_page *page)
 {
     const struct iot_report *r = page->report;
     size_t n = files_shown(page), why = 0;
@@ -186,7 +182,7 @@ static void put_files(const struct page *page)
     }
     why = why > WHY_COLUMNS ? WHY_COLUMNS : why && why < 8 ? 8 : why;
     fputc('\n', page->out);
-    put_heading(page, "  exposed object   file, and why it is that object");
+    iot_page_heading(page, "  exposed object   file, and why it is that object");
     for (size_t i = 0; i < n; i++)
         put_file(page, &r->files[i], why);
     if (n < r->n_files) {
@@ -198,52 +194,72 @@ static void put_files(const struct page *page)
     }
 }
 
-/* --- what the figures do not say --- */
-
-static void put_point(const struct page *page, const char *text)
+static void put_point(const struct iot_page *page, const char *text)
 {
-    char line[512];
+    char line[640];
     snprintf(line, sizeof line, "- %s.", text);
-    put_wrapped(page->out, line, 2);
+    iot_page_wrapped(page, line, 2);
 }
 
-static void put_limits(const struct page *page)
+/* --- who waited for whom, and in which queues --- */
+
+static void put_waits(const struct iot_page *page)
 {
     const struct iot_report *r = page->report;
-    const struct iot_model *model = r->model;
-    char text[256];
+    char text[512];
+    for (size_t i = 0; i < r->n_waits && i < WAITS_SHOWN; i++) {
+        const struct iot_waited *w = &r->waits[i];
+        if (w->waited_ns < r->model->wall_ns / 100)
+            break;
+        if (i == 0) {
+            fputc('\n', page->out);
+            iot_page_heading(page, "Who waited for whom");
+        }
+        snprintf(text, sizeof text, "`%s` waited %s for `%s`, which was %s `%s`", w->waiter,
+                 iot_people_time(w->waited_ns).text, w->other, w->doing,
+                 iot_page_from_here(r, w->path));
+        put_point(page, text);
+    }
+}
+
+static void put_queues(const struct iot_page *page)
+{
+    const struct iot_report *r = page->report;
+    char text[512];
+    for (size_t i = 0; i < r->n_queues && i < QUEUES_SHOWN; i++) {
+        const struct iot_queue *q = &r->queues[i];
+        if (i == 0) {
+            fputc('\n', page->out);
+            iot_page_heading(page, "Queues");
+        }
+        snprintf(text, sizeof text, "%s, %s from `%s` to `%s`: %.1f long on average, at most %lld%s",
+                 q->name, iot_object_names[q->object], q->producer, q->consumer, q->mean_length,
+                 (long long)q->max_length, q->growing ? ", and growing" : "");
+        put_point(page, text);
+    }
+}
+
+/* --- what the figures do not say --- */
+
+static void put_limits(const struct iot_page *page)
+{
+    const struct iot_report *r = page->report;
 
     fputc('\n', page->out);
-    put_heading(page, "Not seen");
+    iot_page_heading(page, "Not seen");
     for (size_t i = 0; i < r->run.n_not_seen; i++)
         put_point(page, r->run.not_seen[i]);
 
     fputc('\n', page->out);
-    put_heading(page, "Not proved");
-    put_point(page,
-              "Whether files came from the page cache is not known: another run may find them "
-              "cold, or warm");
-    put_point(page, "Replays keep the order and the contention of this run: what is recoverable is "
-                    "an estimate, and does not add up over objects");
-    if (r->run.runqueue_ns > (uint64_t)model->wall_ns / 100) {
-        snprintf(
-            text, sizeof text,
-            "Processes were ready and waited %s for a CPU: on a machine of its own the run may "
-            "look different",
-            iot_people_time((int64_t)r->run.runqueue_ns).text);
-        put_point(page, text);
-    }
-    if (model->exposed_error_ns) {
-        snprintf(text, sizeof text, "Which calls are exposed is uncertain by at most %s",
-                 iot_people_time(model->exposed_error_ns).text);
-        put_point(page, text);
-    }
+    iot_page_heading(page, "Not proved");
+    for (size_t i = 0; i < r->n_evidence; i++)
+        put_point(page, r->evidence[i]);
 }
 
 void iot_report_write_text(const struct iot_report *report, FILE *out,
                            const struct iot_text_style *style)
 {
-    const struct page page = {out, report, style};
+    const struct iot_page page = {out, report, style};
 
     put_verdict(&page);
     if (!style->brief)
@@ -252,6 +268,11 @@ void iot_report_write_text(const struct iot_report *report, FILE *out,
     put_ledger(&page);
     if (style->brief)
         return;
+    put_serialization(&page);
+    iot_page_steps(&page);
     put_files(&page);
+    put_waits(&page);
+    put_queues(&page);
+    iot_page_advice(&page);
     put_limits(&page);
 }

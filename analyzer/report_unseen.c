@@ -209,8 +209,9 @@ static int say_all(struct iot_report *r, const struct met *met)
         failed |= say(r, "Of %llu waits it is not known who ended them",
                       (unsigned long long)r->model->unmatched_waits);
     if (met->threads)
-        failed |= say(r, "Waits on locks, conditions and queues between threads are not followed: "
-                         "what is exposed behind them is a lower bound");
+        failed |= say(r, "Hand-overs between threads without a call of the thread library (lock-free "
+                         "queues, futexes by system call): what is exposed behind them is a lower "
+                         "bound");
     if (met->sockets)
         failed |= say(r, "Who waited for whom through sockets is not followed");
     if (met->mapped)

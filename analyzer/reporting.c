@@ -11,8 +11,9 @@ int iot_reporting_make(struct iot_reporting *w, const char *folder, const char *
     if (!(w->trace = iot_trace_read(folder, error)))
         return -1;
     if ((w->model = iot_model_build(w->trace)) &&
-        !iot_classify(&w->classes, w->trace, rules_path ? &w->rules : NULL) &&
-        !iot_report_make(&w->report, w->trace, w->model, &w->classes, top))
+        !iot_steps_find(&w->steps, w->trace, w->model) &&
+        !iot_classify(&w->classes, w->trace, rules_path ? &w->rules : NULL, &w->steps) &&
+        !iot_report_make(&w->report, w->trace, w->model, &w->classes, &w->steps, top))
         return 0;
     snprintf(error, 512, "%s: out of memory for a run of %zu events", folder, w->trace->events.n);
     return -1;
@@ -22,6 +23,7 @@ void iot_reporting_free(struct iot_reporting *w)
 {
     iot_report_free(&w->report);
     iot_classes_free(&w->classes);
+    iot_steps_free(&w->steps);
     if (w->model)
         iot_model_free(w->model);
     if (w->trace)

@@ -8,6 +8,7 @@ struct iot_reporting {
     struct iot_trace *trace;
     struct iot_model *model;
     struct iot_rules rules;
+    struct iot_steps steps;
     struct iot_classes classes;
     struct iot_report report;
 };

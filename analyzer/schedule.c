@@ -257,7 +257,6 @@ int iot_schedule_build(struct iot_schedule *schedule, const struct iot_trace *tr
                        const struct iot_links *links, const struct iot_model *model)
 {
     size_t n = trace->events.n + 1, lanes = trace->n_lanes + 1;
-    *schedule = (struct iot_schedule){0};
     struct builder b = {schedule,
                         trace,
                         links,
@@ -271,8 +270,6 @@ int iot_schedule_build(struct iot_schedule *schedule, const struct iot_trace *tr
     b.failed = !b.need || !b.before || !b.after || !b.start || !b.end;
     if (!b.failed)
         find_needs(&b);
-    for (size_t i = 0; !b.failed && i < trace->events.n; i++)
-        b.failed |= iot_graph_add_call(&schedule->graph, model->service_ns[i]) == IOT_NO_NODE;
     if (!b.failed)
         cut_lanes(&b);
     if (!b.failed) {
@@ -280,14 +277,15 @@ int iot_schedule_build(struct iot_schedule *schedule, const struct iot_trace *tr
         schedule->graph.start = b.start[0];
         schedule->graph.end = b.end[last_lane(trace)];
     }
-    b.failed = b.failed || iot_graph_finish(&schedule->graph) ||
-               iot_replay_init(&schedule->replay, &schedule->graph);
     free(b.need);
     free(b.before);
     free(b.after);
     free(b.start);
     free(b.end);
-    return b.failed ? -1 : 0;
+    return b.failed || iot_graph_finish(&schedule->graph) ||
+                   iot_replay_init(&schedule->replay, &schedule->graph)
+               ? -1
+               : 0;
 }
 
 void iot_schedule_free(struct iot_schedule *schedule)

@@ -1,5 +1,7 @@
 #include "analyzer/text.h"
 
+#include <string.h>
+
 /* First bytes, and what the second byte may be: the well-formed sequences of the Unicode
  * standard. Third and fourth bytes are always 80 to bf. */
 static const struct {
@@ -102,4 +104,25 @@ size_t iot_write_shortened(FILE *out, const char *text, size_t n, size_t columns
     fputs(gap, out);
     iot_write_printable(out, text + tail, n - tail);
     return taken + (sizeof gap - 1) + left;
+}
+
+void iot_write_wrapped(FILE *out, const char *text, size_t column, size_t indent, size_t columns)
+{
+    bool first = true;
+    while (*text) {
+        size_t n = strcspn(text, " ");
+        size_t width = iot_printable_columns(text, n);
+        if (!first && column + 1 + width > columns) {
+            fprintf(out, "\n%*s", (int)indent, "");
+            column = indent;
+        } else if (!first) {
+            fputc(' ', out);
+            column++;
+        }
+        column += iot_write_shortened(out, text, n, columns - (first ? column : indent));
+        first = false;
+        text += n;
+        text += strspn(text, " ");
+    }
+    fputc('\n', out);
 }

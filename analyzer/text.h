@@ -27,4 +27,9 @@ size_t iot_printable_columns(const char *text, size_t n);
  * columns it took. */
 size_t iot_write_shortened(FILE *out, const char *text, size_t n, size_t columns);
 
+/* Words on as many lines of `columns` as they need, the second and further ones indented, and a
+ * line's end. The first line is taken up to `column` already. A word longer than a line is
+ * shortened. */
+void iot_write_wrapped(FILE *out, const char *text, size_t column, size_t indent, size_t columns);
+
 #endif

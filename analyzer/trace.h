@@ -35,6 +35,7 @@ struct iot_file {
     const char *name; /* absolute path, or pipe:[…], socket:[…], …; NUL-terminated, may hold any byte */
     uint64_t dev, ino;    /* 0: not known; of the first definition */
     int64_t size;         /* largest st_size seen at an open; -1 not known */
+    int64_t opened_bytes, resident_bytes; /* over opens at which the page cache was asked: sizes, and what was in it */
     int64_t pipe_bytes;   /* a pipe's capacity; 0 not known */
     uint64_t peer_ino;    /* a socketpair's other end; 0 none */
     uint8_t kind;         /* enum iot_file_kind */

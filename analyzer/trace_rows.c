@@ -217,32 +217,40 @@ static int by_child(const void *a, const void *b)
     return x->order < y->order ? -1 : 1;
 }
 
-static int has_image(const struct iot_reading *r, uint32_t pid)
+static int by_number(const void *a, const void *b)
 {
-    for (size_t i = 0; i < r->n_images; i++)
-        if (r->images[i].process.pid == pid)
-            return 1;
-    return 0;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The pids of all images, sorted; NULL if out of memory. */
+static uint32_t *pids_of_images(const struct iot_reading *r)
+{
+    uint32_t *pids = malloc((r->n_images + 1) * sizeof *pids);
+    for (size_t i = 0; pids && i < r->n_images; i++)
+        pids[i] = r->images[i].process.pid;
+    if (pids)
+        qsort(pids, r->n_images, sizeof *pids, by_number);
+    return pids;
 }
 
 /* How the child left its parent's memory. */
-static enum iot_end end_of(const struct iot_reading *r, const struct vfork_row *rows, size_t n,
-                           uint32_t pid)
+static enum iot_end end_of(const struct vfork_row *rows, size_t n, uint32_t pid,
+                           const uint32_t *pids, size_t n_pids)
 {
     const struct iot_row *last = &rows[n - 1].row;
     if (last->op == IOT_OP_EXIT)
         return IOT_END_EXIT;
     if (last->op == IOT_OP_EXEC && last->result != -1)
         return IOT_END_EXEC;
-    return has_image(r, pid) ? IOT_END_EXEC : IOT_END_OPEN;
+    return bsearch(&pid, pids, n_pids, sizeof *pids, by_number) ? IOT_END_EXEC : IOT_END_OPEN;
 }
 
 /* Each child of vfork becomes a process of one lane, with its parent's numbers and clock. */
-static int place_children(struct rows *rows)
+static int place_children(struct rows *rows, const uint32_t *pids)
 {
     struct iot_reading *r = rows->r;
-    if (rows->n_moved)
-        qsort(rows->moved, rows->n_moved, sizeof *rows->moved, by_child);
+    qsort(rows->moved, rows->n_moved, sizeof *rows->moved, by_child);
     for (size_t i = 0, end; i < rows->n_moved; i = end) {
         const struct vfork_child *child = &rows->children[rows->moved[i].child];
         for (end = i + 1; end < rows->n_moved; end++)
@@ -262,7 +270,7 @@ static int place_children(struct rows *rows)
         p.root = p.salvaged = 0;
         p.pid = child->pid;
         p.ppid = child->ppid;
-        p.end = (uint8_t)end_of(r, &rows->moved[i], end - i, child->pid);
+        p.end = (uint8_t)end_of(&rows->moved[i], end - i, child->pid, pids, r->n_images);
         p.start_realtime_ns += start - p.start_mono_ns;
         p.start_mono_ns = start;
         p.parent_lane_number = child->lane;
@@ -283,8 +291,11 @@ int iot_reading_rows(struct iot_reading *r)
         result = add_process(r, &r->images[i].process);
     for (rows.image = 0; rows.image < r->n_images && !result; rows.image++)
         result = read_image(&rows);
-    if (!result)
-        result = place_children(&rows);
+    if (!result && rows.n_moved) {
+        uint32_t *pids = pids_of_images(r);
+        result = pids ? place_children(&rows, pids) : -1;
+        free(pids);
+    }
     free(rows.children);
     free(rows.moved);
     return result;

@@ -16,7 +16,7 @@ static int decode_definitions(const uint8_t *p, const uint8_t *end, uint32_t n,
     for (uint32_t i = 0; i < n; i++) {
         struct iot_row *r = &definitions[i].row;
         memset(r, 0, sizeof *r);
-        uint64_t v[8];
+        uint64_t v[9];
         if (!(p = iot_get_varint(p, end, &v[0])) || !(p = iot_get_varint(p, end, &v[1])))
             return -1;
         r->op = (uint16_t)v[0];
@@ -29,7 +29,7 @@ static int decode_definitions(const uint8_t *p, const uint8_t *end, uint32_t n,
             definitions[i].text = (const char *)p;
             p += v[2];
         } else if (v[0] == IOT_DEF_DESC) {
-            for (int k = 2; k < 8; k++)
+            for (int k = 2; k < 9; k++)
                 if (!(p = iot_get_varint(p, end, &v[k])))
                     return -1;
             r->obj2 = (uint32_t)v[2];
@@ -38,6 +38,7 @@ static int decode_definitions(const uint8_t *p, const uint8_t *end, uint32_t n,
             r->offset = (int64_t)v[5];
             r->addr = v[6];
             r->site = (uint32_t)v[7];
+            r->err = (uint16_t)v[8];
         } else {
             return -1;
         }
@@ -45,33 +46,65 @@ static int decode_definitions(const uint8_t *p, const uint8_t *end, uint32_t n,
     return p == end ? 0 : -1;
 }
 
-/* Sets a field to the column's values as stored: one for all, or one each. Sums and predictions
- * come after, when all columns are there. */
-#define SPREAD(field, type)                                                                        \
+/* The values of a column as stored, one after the other. */
+struct values {
+    const uint8_t *p, *end;
+    uint8_t encoding;
+    uint64_t last;
+    uint64_t left;  /* how often `last` still comes */
+    int any;        /* RUNS: there is one to compare with */
+};
+
+/* The next one; 0, or -1 at the end of the column. */
+static int next_value(struct values *v, uint64_t *value)
+{
+    uint64_t raw;
+    if (!v->left) {
+        if (!(v->p = iot_get_varint(v->p, v->end, &raw)))
+            return -1;
+        v->left = 1;
+        if (v->encoding == IOT_SAME) {
+            v->left = UINT64_MAX;
+        } else if (v->encoding == IOT_RUNS && v->any && raw == v->last) {
+            uint64_t more;
+            if (!(v->p = iot_get_varint(v->p, v->end, &more)) || more > UINT32_MAX)
+                return -1;
+            v->left += more;
+            v->any = 0;
+        } else {
+            v->any = 1;
+        }
+        v->last = raw;
+    }
+    v->left--;
+    *value = v->last;
+    return 0;
+}
+
+/* Sets a field to the column's values. Sums and predictions come after, when all columns are
+ * there. */
+#define SPREAD_AS(field, type, decoded)                                                            \
     for (uint32_t i = 0; i < n; i++) {                                                             \
-        if (c->encoding == IOT_EACH || i == 0) {                                                   \
-            uint64_t raw;                                                                          \
-            if (!(p = iot_get_varint(p, c->to, &raw)))                                             \
-                return -1;                                                                         \
-            v = iot_unzigzag(raw);                                                                 \
-        }                                                                                          \
-        rows[i].field = (type)v;                                                                   \
+        uint64_t raw;                                                                              \
+        if (next_value(&v, &raw))                                                                  \
+            return -1;                                                                             \
+        rows[i].field = (type)decoded(raw);                                                        \
     }                                                                                              \
     break;
+#define SPREAD(field, type) SPREAD_AS(field, type, iot_unzigzag)
 
 static int spread(enum iot_column column, const struct column *c, uint32_t n, struct iot_row *rows)
 {
-    const uint8_t *p = c->from;
-    int64_t v = 0;
-    if (c->encoding != IOT_EACH && c->encoding != IOT_SAME)
+    struct values v = {c->from, c->to, c->encoding, 0, 0, 0};
+    if (c->encoding > IOT_RUNS)
         return -1;
     switch (column) {
     case IOT_COL_OP:
         SPREAD(op, uint16_t)
     case IOT_COL_GAP:
-        SPREAD(t0, uint64_t)
+        SPREAD_AS(t0, uint64_t, (int64_t))
     case IOT_COL_SPAN:
-        SPREAD(t1, uint64_t)
+        SPREAD_AS(t1, uint64_t, (int64_t))
     case IOT_COL_OBJ:
         SPREAD(obj, uint32_t)
     case IOT_COL_OBJ2:
@@ -92,7 +125,7 @@ static int spread(enum iot_column column, const struct column *c, uint32_t n, st
     case IOT_COLUMNS:
         return -1;
     }
-    return p == c->to ? 0 : -1;
+    return v.p == c->to && (v.left == 0 || c->encoding == IOT_SAME) ? 0 : -1;
 }
 
 /* Undoes the differences. */
@@ -100,9 +133,9 @@ static int sum_up(const struct column *at, uint32_t n, struct iot_row *rows)
 {
     uint64_t t1 = 0, addr = 0, ends[IOT_ENDS] = {0};
     uint32_t obj = 0;
-    int each_obj = at[IOT_COL_OBJ].encoding == IOT_EACH;
-    int each_addr = at[IOT_COL_ADDR].encoding == IOT_EACH;
-    int each_offset = at[IOT_COL_OFFSET].encoding == IOT_EACH;
+    int each_obj = at[IOT_COL_OBJ].encoding != IOT_SAME;
+    int each_addr = at[IOT_COL_ADDR].encoding != IOT_SAME;
+    int each_offset = at[IOT_COL_OFFSET].encoding != IOT_SAME;
     for (uint32_t i = 0; i < n; i++) {
         struct iot_row *r = &rows[i];
         if (r->op == 0 || r->op >= IOT_OP_LIMIT)
@@ -154,7 +187,7 @@ int iot_columns_decode(const uint8_t *payload, size_t bytes, const struct iot_co
     if (!counts->events)
         return 0;
     if (!at[IOT_COL_OP].from || !at[IOT_COL_GAP].from || !at[IOT_COL_SPAN].from ||
-        at[IOT_COL_GAP].encoding != IOT_EACH)
+        at[IOT_COL_GAP].encoding == IOT_SAME)
         return -1;
     memset(rows, 0, counts->events * sizeof *rows);
     for (unsigned k = IOT_COL_OP; k < IOT_COLUMNS; k++)

@@ -9,8 +9,8 @@
 enum iot_column {
     IOT_COL_DEFINITIONS = 0,
     IOT_COL_OP = 1,
-    IOT_COL_GAP = 2,  /* t0 less the t1 of the row before; of the first row t0 itself */
-    IOT_COL_SPAN = 3, /* t1 - t0 */
+    IOT_COL_GAP = 2,  /* t0 less the t1 of the row before; of the first row t0 itself. Not folded */
+    IOT_COL_SPAN = 3, /* t1 - t0. Not folded */
     IOT_COL_OBJ = 4,  /* less that of the row before */
     IOT_COL_OBJ2 = 5,
     IOT_COL_RESULT = 6,
@@ -22,11 +22,14 @@ enum iot_column {
     IOT_COLUMNS
 };
 
-/* How a column's values are stored, each a zigzag varint. A column that is not there is SAME
+/* How a column's values are stored, each a varint, folded by zigzag but for gaps and spans, which are
+ * hardly ever negative and the bulk of many traces. A column that is not there is SAME
  * with 0. */
 enum iot_encoding {
     IOT_EACH = 0, /* one a row, as the column says */
     IOT_SAME = 1, /* one for all rows: the field itself, not a difference (BYTES: the difference) */
+    IOT_RUNS = 2, /* like EACH, but behind two equal ones comes how many more there are (a plain
+                   * varint), and then as if nothing had been before */
 };
 
 /* The directory in front: a byte with the number of entries, then for each u8 column, u8 encoding,

@@ -29,7 +29,8 @@ enum {
     IOT_DEF_DESC = 0x102,   /* obj: its number, obj2: the string that names it, result: st_dev,
                              * bytes: st_ino, offset: st_size (of a pipe: its capacity),
                              * addr: st_mode << 32 | IOT_DESC_ flags | open flags,
-                             * site: descriptor number + 1 */
+                             * site: descriptor number + 1, err: what the page cache held of it at
+                             * its opening, in thousandths + 1; 0 not known */
     IOT_DEF_PENDING = 0x8000, /* | n: n rows are being filled; never committed if still there */
 };
 

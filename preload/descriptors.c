@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "preload/residency.h"
 #include "preload/sys.h"
 #include "preload/text.h"
 
@@ -46,7 +47,7 @@ static size_t numbered(char *to, const char *before, uint64_t number, const char
 }
 
 static uint32_t define(struct iot_thread *t, int fd, const struct stat *st, uint32_t name,
-                       uint64_t flags, int64_t offset)
+                       uint64_t flags, int64_t offset, uint16_t resident)
 {
     struct iot_row *row = iot_reserve(t, 1);
     if (!row)
@@ -59,6 +60,7 @@ static uint32_t define(struct iot_thread *t, int fd, const struct stat *st, uint
     row->offset = offset;
     row->addr = (uint64_t)st->st_mode << 32 | flags;
     row->site = (uint32_t)fd + 1;
+    row->err = resident;
     iot_commit(t, row, IOT_DEF_DESC);
     if ((unsigned)fd < IOT_DESCRIPTORS_MAX && !t->vfork_pid) {
         iot_process->descriptors[fd] = number;
@@ -96,7 +98,7 @@ static uint32_t adopt(struct iot_thread *t, int fd, const char *name, size_t byt
     long flags = iot_sys(SYS_fcntl, fd, F_GETFL);
     return define(t, fd, &st, iot_string(t, "", 0, name, bytes),
                   IOT_DESC_ADOPTED | (flags > 0 ? (uint64_t)flags & 0xffffff : 0),
-                  size_of(fd, &st));
+                  size_of(fd, &st), 0);
 }
 
 static __attribute__((noinline)) uint32_t adopt_long(struct iot_thread *t, int fd, const char *link)
@@ -138,8 +140,8 @@ uint32_t iot_descriptor_opened(struct iot_thread *t, int fd, uint32_t name, int 
     }
     uint64_t bits = (uint64_t)flags & 0xffffff;
     if (peer_ino)
-        return define(t, fd, &st, name, bits | IOT_DESC_PEER, (int64_t)peer_ino);
-    return define(t, fd, &st, name, bits, size_of(fd, &st));
+        return define(t, fd, &st, name, bits | IOT_DESC_PEER, (int64_t)peer_ino, 0);
+    return define(t, fd, &st, name, bits, size_of(fd, &st), iot_residency(fd, &st, flags));
 }
 
 uint32_t iot_descriptor_dup(struct iot_thread *t, int fd, uint32_t of)
@@ -147,7 +149,7 @@ uint32_t iot_descriptor_dup(struct iot_thread *t, int fd, uint32_t of)
     static const struct stat nothing; /* the definition it shares has the facts */
     if (!of)
         return iot_descriptor_adopt(t, fd);
-    return define(t, fd, &nothing, 0, IOT_DESC_DUP, of);
+    return define(t, fd, &nothing, 0, IOT_DESC_DUP, of, 0);
 }
 
 void iot_descriptor_closing(struct iot_thread *t, int fd)

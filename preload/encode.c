@@ -11,6 +11,9 @@
 #include "preload/sys.h"
 
 enum {
+    /* Bytes an event at which there is little left to gain: a loop's columns are two clock readings,
+     * whose low bits are noise, and compressing them took longer than making them. */
+    SMALL_ENOUGH = 4,
     PAYLOAD_MAX = IOT_HALF_ROWS * IOT_ENCODED_ROW_MAX + IOT_ENCODED_FIXED_MAX,
 };
 
@@ -63,8 +66,10 @@ static int workspace_take(void)
 
 /* The compressor is made anew each time: a child forked in the middle of a compression may find a
  * half-written one. Returns 0 where packing does not make it smaller. */
-static size_t pack(struct workspace *w, size_t bytes)
+static size_t pack(struct workspace *w, size_t bytes, uint32_t events)
 {
+    if (bytes <= SMALL_ENOUGH * (size_t)events)
+        return 0;
     ZSTD_CCtx *c = ZSTD_initStaticCCtx(w + 1, compressor_bytes);
     if (!c)
         return 0;
@@ -149,7 +154,7 @@ static int encode_packed(struct iot_thread *t, const struct iot_half *half, uint
 {
     struct iot_counts counts;
     size_t raw = iot_columns_encode(half->rows, n, w->columns, &counts);
-    size_t packed = pack(w, raw);
+    size_t packed = pack(w, raw, counts.events);
     size_t bytes = packed ? packed : raw;
     uint8_t *at = place(t, sizeof(struct iot_block_header) + bytes);
     if (!at)

@@ -17,6 +17,8 @@
 #include "preload/life.h"
 #include "preload/process.h"
 #include "preload/real.h"
+#include "preload/residency.h"
+#include "preload/stream.h"
 #include "preload/strings.h"
 #include "preload/sys.h"
 #include "preload/text.h"
@@ -289,6 +291,7 @@ __attribute__((constructor)) static void image_start(int argc, char **argv, char
     if (map_process())
         return;
     iot_clock_start(variable(envp, "IOTRACE_CLOCK"));
+    iot_residency_start(variable(envp, "IOTRACE_CACHE"));
     iot_strings_start();
     if (iot_record_start() || iot_encode_start() || iot_life_start() || find_folder(envp))
         return;
@@ -302,5 +305,6 @@ __attribute__((constructor)) static void image_start(int argc, char **argv, char
 /* Runs after the destructors of all other libraries. */
 __attribute__((destructor)) static void image_end(void)
 {
+    iot_streams_exit();
     iot_life_exit(-1);
 }

@@ -5,6 +5,8 @@
 #include <limits.h>
 #include <sched.h>
 #include <stdarg.h>
+#include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "preload/environment.h"
@@ -35,7 +37,12 @@ static void thread_ends(void *user)
         pthread_setspecific(key, t);
         return;
     }
-    moment(t, &(struct iot_row){.op = IOT_OP_THREAD_EXIT});
+    char name[16] = "";
+    iot_sys(SYS_prctl, PR_GET_NAME, name);
+    struct iot_row row = {.op = IOT_OP_THREAD_EXIT};
+    memcpy(&row.offset, name, 8);
+    memcpy(&row.addr, name + 8, 8);
+    moment(t, &row);
     iot_local.attaching = 1; /* what still comes is dropped and counted */
     iot_local.thread = NULL;
     iot_thread_give_back(t);
@@ -57,12 +64,44 @@ void iot_life_began(struct iot_thread *t, uint32_t parent_lane)
         moment(t, &(struct iot_row){.obj = parent_lane, .result = t->tid, .op = IOT_OP_THREAD_START});
 }
 
+/* Lanes of threads by their pthread_t, the latest, for who waits for one that has not begun yet. */
+static struct {
+    pthread_t thread;
+    uint32_t lane_plus_1;
+} started[256];
+
+static void remember(pthread_t thread, uint32_t lane)
+{
+    size_t k = (thread >> 12) % (sizeof started / sizeof *started);
+    started[k].lane_plus_1 = 0;
+    __atomic_store_n(&started[k].thread, thread, __ATOMIC_RELEASE);
+    __atomic_store_n(&started[k].lane_plus_1, lane + 1, __ATOMIC_RELEASE);
+}
+
+static uint32_t remembered(pthread_t thread)
+{
+    size_t k = (thread >> 12) % (sizeof started / sizeof *started);
+    if (__atomic_load_n(&started[k].thread, __ATOMIC_ACQUIRE) != thread)
+        return UINT32_MAX;
+    return __atomic_load_n(&started[k].lane_plus_1, __ATOMIC_ACQUIRE) - 1;
+}
+
+/* A thread's storage lies at the same distance from its pthread_t as ours from our own, and stays
+ * until the thread has been joined. One that has not begun has none yet. */
+static uint32_t lane_of(pthread_t thread)
+{
+    ptrdiff_t distance = (char *)&iot_local - (char *)pthread_self();
+    const struct iot_local *its = (const struct iot_local *)((char *)thread + distance);
+    return __atomic_load_n(&its->lane_plus_1, __ATOMIC_ACQUIRE) - 1;
+}
+
 static void *thread_begins(void *user)
 {
     struct iot_thread *t = user;
     void *(*routine)(void *) = t->routine;
     void *argument = t->argument;
     iot_thread_adopt(t, t->parent_lane);
+    remember(pthread_self(), t->lane);
     return routine(argument);
 }
 
@@ -87,15 +126,6 @@ int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict at
         t, call, &(struct iot_row){.result = result, .obj = lane, .op = IOT_OP_THREAD_CREATE});
 }
 
-/* A thread's storage lies at the same distance from its pthread_t as ours from our own, and stays
- * until the thread has been joined. */
-static uint32_t lane_of(pthread_t thread)
-{
-    ptrdiff_t distance = (char *)&iot_local - (char *)pthread_self();
-    const struct iot_local *its = (const struct iot_local *)((char *)thread + distance);
-    return its->lane_plus_1 - 1;
-}
-
 #define JOIN(sym, params, args)                                                                    \
     int sym params                                                                                 \
     {                                                                                              \
@@ -107,6 +137,8 @@ static uint32_t lane_of(pthread_t thread)
         int joined = iot_real.sym args;                                                            \
         call.t1 = iot_now();                                                                       \
         call.err = joined;                                                                         \
+        if (lane == UINT32_MAX && !joined)                                                         \
+            lane = remembered(thread);                                                             \
         return (int)iot_timed_event(                                                               \
             t, call, &(struct iot_row){.result = joined, .obj = lane, .op = IOT_OP_JOIN});         \
     }

@@ -1,13 +1,12 @@
 /* What a program denies itself: address space, memory that may be paged, system calls. Its limits are
  * meant for it, so what the recorder holds of them is given back first. */
-#include <linux/seccomp.h>
 #include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "preload/confine.h"
 #include "preload/process.h"
 #include "preload/real.h"
 #include "preload/record.h"
@@ -56,18 +55,6 @@ int mlockall(int flags)
     return iot_real.mlockall(flags);
 }
 
-/* A call that may put a filter in place. */
-#define CONFINING(type, call)                                                                      \
-    ({                                                                                             \
-        struct iot_thread *t = iot_enter();                                                        \
-        if (t)                                                                                     \
-            iot_process_confine(t);                                                                \
-        type outcome = call;                                                                       \
-        if (t)                                                                                     \
-            iot_process_confined(outcome < 0);                                                     \
-        outcome;                                                                                   \
-    })
-
 int prctl(int option, ...)
 {
     va_list ap;
@@ -76,25 +63,6 @@ int prctl(int option, ...)
                   c = va_arg(ap, unsigned long), d = va_arg(ap, unsigned long);
     va_end(ap);
     if (option == PR_SET_SECCOMP)
-        return CONFINING(int, iot_real.prctl(option, a, b, c, d));
+        return IOT_CONFINING(int, iot_real.prctl(option, a, b, c, d));
     return iot_real.prctl(option, a, b, c, d);
-}
-
-static int confines(long number, long a)
-{
-    return (number == SYS_seccomp &&
-            (a == SECCOMP_SET_MODE_STRICT || a == SECCOMP_SET_MODE_FILTER)) ||
-           (number == SYS_prctl && a == PR_SET_SECCOMP);
-}
-
-long syscall(long number, ...)
-{
-    va_list ap;
-    va_start(ap, number);
-    long a = va_arg(ap, long), b = va_arg(ap, long), c = va_arg(ap, long), d = va_arg(ap, long),
-         e = va_arg(ap, long), f = va_arg(ap, long);
-    va_end(ap);
-    if (confines(number, a))
-        return CONFINING(long, iot_real.syscall(number, a, b, c, d, e, f));
-    return iot_real.syscall(number, a, b, c, d, e, f);
 }

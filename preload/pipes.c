@@ -1,4 +1,5 @@
 /* Calls that make pipes and sockets. */
+#include "preload/connection.h"
 #include "preload/descriptors.h"
 #include "preload/real.h"
 #include "preload/wrap.h"
@@ -42,12 +43,38 @@ int socket(int domain, int type, int protocol)
         &(struct iot_row){.result = result, .offset = domain, .obj = obj, .op = IOT_OP_SOCKET});
 }
 
+int connect(int fd, const struct sockaddr *to, socklen_t n)
+{
+    struct iot_thread *t = iot_enter();
+    if (!t)
+        return iot_real.connect(fd, to, n);
+    uint32_t obj = iot_descriptor(t, fd);
+    IOT_TIMED(int, connect, (fd, to, n))
+    struct iot_connection c = {0, 0};
+    if (result == 0 || call.err == EINPROGRESS)
+        c = iot_connection_made(fd, to, n);
+    return (int)iot_timed_event(t, call,
+                                &(struct iot_row){.result = result,
+                                                  .offset = c.pid,
+                                                  .addr = c.key,
+                                                  .obj = obj,
+                                                  .op = IOT_OP_CONNECT});
+}
+
 static int accepted(struct iot_thread *t, struct iot_timed call, uint16_t op, uint32_t listening,
                     int fd)
 {
     uint32_t obj2 = fd < 0 ? 0 : iot_descriptor_opened(t, fd, 0, 0, 0);
-    return (int)iot_timed_event(
-        t, call, &(struct iot_row){.result = fd, .obj = listening, .obj2 = obj2, .op = op});
+    struct iot_connection c = {0, 0};
+    if (fd >= 0)
+        c = iot_connection_accepted(fd);
+    return (int)iot_timed_event(t, call,
+                                &(struct iot_row){.result = fd,
+                                                  .offset = c.pid,
+                                                  .addr = c.key,
+                                                  .obj = listening,
+                                                  .obj2 = obj2,
+                                                  .op = op});
 }
 
 #define ACCEPT(sym, operation, params, args)                                                       \

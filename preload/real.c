@@ -22,6 +22,9 @@ static const struct symbol {
 #define PATH(ret, sym, op, params, args, dir, path, offset) HAND(ret, sym, op, params)
 #define PATH2(ret, sym, op, params, args, from_dir, from, to_dir, to) HAND(ret, sym, op, params)
 #define NONE(ret, sym, op, params, args, offset, addr) HAND(ret, sym, op, params)
+#define READS(ret, sym, op, params, ...) HAND(ret, sym, op, params)
+#define WRITES(ret, sym, op, params, ...) HAND(ret, sym, op, params)
+#define PRINTS(sym, op, params, ...) HAND(int, sym, op, params)
 #include "preload/wrappers.def"
 #include "preload/stdio.def"
 };

@@ -9,8 +9,18 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdarg.h>
 #include <stdint.h>
+/* In C99 the header gives these names to __isoc99_fscanf and its kind; here they are themselves. */
+#define fscanf iot_header_fscanf
+#define scanf iot_header_scanf
+#define vfscanf iot_header_vfscanf
+#define vscanf iot_header_vscanf
 #include <stdio.h>
+#undef fscanf
+#undef scanf
+#undef vfscanf
+#undef vscanf
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/select.h>
@@ -29,6 +39,9 @@
 #define NONE(ret, sym, op, params, args, offset, addr) HAND(ret, sym, op, params)
 #define HANDV(ret, sym, op, params, version) HAND(ret, sym, op, params)
 #define PLAIN(ret, sym, params) HAND(ret, sym, , params)
+#define READS(ret, sym, op, params, ...) HAND(ret, sym, op, params)
+#define WRITES(ret, sym, op, params, ...) HAND(ret, sym, op, params)
+#define PRINTS(sym, op, params, ...) HAND(int, sym, op, params)
 
 #define REAL(ret, sym, op, params) HAND(ret, sym, op, params)
 
@@ -38,6 +51,13 @@ struct iot_real {
 #include "preload/stdio.def"
 #undef HAND
 };
+
+/* Macros of an optimizing build. */
+#undef fread_unlocked
+#undef fwrite_unlocked
+
+/* The header leaves it out where it should not be used any more. */
+char *gets(char *to);
 
 #undef REAL
 #define REAL(ret, sym, op, params)
@@ -59,6 +79,9 @@ struct iot_real {
 #undef NONE
 #undef HANDV
 #undef PLAIN
+#undef READS
+#undef WRITES
+#undef PRINTS
 
 extern struct iot_real iot_real;
 

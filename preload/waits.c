@@ -82,6 +82,16 @@ static __attribute__((noinline)) void record_moment(uint16_t op, const void *add
     record(t, op, (struct iot_timed){now, now, 0}, 0, address, NULL);
 }
 
+/* `mutex`: under which it is sent; NULL: none that is known. */
+static __attribute__((noinline)) void record_signal(uint16_t op, const void *cond, const void *mutex)
+{
+    struct iot_thread *t = iot_enter();
+    if (!t)
+        return;
+    uint64_t now = iot_now();
+    record(t, op, (struct iot_timed){now, now, 0}, 0, cond, mutex);
+}
+
 /* A call that may wait for the lock at `address` and returns an error number. */
 #define WAIT_FOR(operation, address, expression)                                                   \
     ({                                                                                             \
@@ -179,7 +189,7 @@ static void signals(uint16_t op, pthread_cond_t *cond)
         make_guard(held);
         record_moment(IOT_OP_MUTEX_LOCK, held); /* its order begins here */
     }
-    record_moment(op, cond);
+    record_signal(op, cond, held);
 }
 
 int pthread_cond_signal(pthread_cond_t *cond)
@@ -231,6 +241,26 @@ int sem_post(sem_t *sem)
     return iot_real.sem_post(sem);
 }
 
+static void record_value(const sem_t *sem, unsigned value)
+{
+    struct iot_thread *t = iot_enter();
+    if (!t)
+        return;
+    struct iot_place at = iot_place_of(t, sem);
+    uint64_t now = iot_now();
+    iot_timed_event(t, (struct iot_timed){now, now, 0},
+                    &(struct iot_row){
+                        .offset = value, .addr = at.addr, .obj = at.name, .op = IOT_OP_SEM_INIT});
+}
+
+int sem_init(sem_t *sem, int shared, unsigned value)
+{
+    int result = iot_real.sem_init(sem, shared, value);
+    if (result == 0)
+        record_value(sem, value);
+    return result;
+}
+
 sem_t *sem_open(const char *name, int flags, ...)
 {
     va_list ap;
@@ -241,6 +271,8 @@ sem_t *sem_open(const char *name, int flags, ...)
     sem_t *sem = iot_real.sem_open(name, flags, mode, value);
     if (sem != SEM_FAILED)
         iot_shared_semaphore(sem, name);
+    if (sem != SEM_FAILED && flags & O_CREAT && flags & O_EXCL)
+        record_value(sem, value);
     return sem;
 }
 

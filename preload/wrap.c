@@ -5,7 +5,7 @@
 #include "preload/wrap.h"
 
 #define IOT_NO_OFFSET 0
-#define IOT_MS_OF_TIMESPEC(t) ((t) ? (t)->tv_sec * 1000 + (t)->tv_nsec / 1000000 : -1)
+
 #define IOT_NS_OF_TIMESPEC(t) (result == 0 ? (t)->tv_sec * 1000000000 + (t)->tv_nsec : 0)
 
 #define PATH_OF(dir, path) iot_path_of(t, call, dir, path)

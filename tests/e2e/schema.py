@@ -7,7 +7,12 @@ on every report that a test makes.
 OBJECTS = ["input", "artifact", "state", "output", "other"]
 
 TOP = ["schema", "run", "wall_ns", "path", "model", "objects", "total", "files", "phases", "queues",
-       "advice"]
+       "advice", "evidence", "waits", "steps"]
+PHASE = ["name", "start_ns", "end_ns", "steps", "step_ns", "objects", "per_step", "step_exposed"]
+PHASE_NAMES = [["run"], ["cold_start", "steady", "shutdown"]]  # or some of them, in this order
+PER_STEP = ["object", "ops", "bytes", "service_ns", "exposed_ns", "exposed_p50_ns", "exposed_p95_ns"]
+ADVICE = ["object", "finding", "action", "gain_ns"]
+STEPS = ["source", "op", "path", "starts"]
 RUN = ["command", "host", "start_realtime_ns", "processes", "lanes", "events", "dropped_events",
        "salvaged_processes", "clock", "untraced", "not_seen", "storage", "runqueue_ns",
        "fingerprint"]
@@ -32,6 +37,7 @@ MEASURED = ["serialization_ns", "read_bytes", "write_bytes", "mapped_bytes", "fa
 FILE_SUMS = COUNTED + MEASURED
 TOTAL_SUMS = [f for f in TOTAL if f != "recoverable_ns"]
 
+READY = ["storage", "decode", "placement"]
 CACHE_SCOPES = {"warm", "cold", "mixed", "unknown"}
 
 EVENT = ["t0_ns", "t1_ns", "pid", "tid", "lane", "op", "fd", "path", "path2", "bytes", "offset",
@@ -75,6 +81,28 @@ def check_row(bad, what, row):
         bad.append(f"{what}: more read and written than the {row['bytes']} bytes moved")
     if row["cache_scope"] not in CACHE_SCOPES:
         bad.append(f"{what}: cache scope is {row['cache_scope']!r}")
+    check_fit(bad, what, row)
+    check_ready(bad, what, row)
+
+
+def check_fit(bad, what, row):
+    """A bandwidth is above zero and has a latency beside it; there may be a latency alone."""
+    latency, bandwidth = row["fixed_latency_ns"], row["bandwidth_gbps"]
+    if latency is not None and not is_count(latency):
+        bad.append(f"{what}: fixed latency is {latency!r}")
+    if bandwidth is not None and (type(bandwidth) is not float or bandwidth <= 0
+                                  or latency is None):
+        bad.append(f"{what}: bandwidth is {bandwidth!r} beside a latency of {latency!r}")
+
+
+def check_ready(bad, what, row):
+    """Of artifacts that were read."""
+    ready = row.get("ready_ns")
+    if ready is None:
+        return
+    bad.same(f"parts of {what}'s ready_ns", READY, list(ready))
+    if row["object"] != "artifact" or not row["read_bytes"] or not all(map(is_count, ready.values())):
+        bad.append(f"{what}: ready_ns is {ready} of {row['object']}")
 
 
 def check_files(bad, report):
@@ -113,6 +141,55 @@ def check_curve(bad, report):
         bad.append("the curve is not in the order of falling λ")
 
 
+def check_phases(bad, report):
+    """Phases follow each other without a gap, and add up to the run."""
+    phases, end = report["phases"], 0
+    names = [p["name"] for p in phases]
+    if not names or not any([n for n in known if n in names] == names for known in PHASE_NAMES):
+        bad.append(f"phases are {names}")
+    for p in phases:
+        bad.fields(f"phase {p['name']}", PHASE, p)
+        bad.same(f"start of {p['name']}", end, p["start_ns"])
+        end = p["end_ns"]
+        bad.same(f"objects of {p['name']}", OBJECTS, [o["object"] for o in p["objects"]])
+        for o in p["objects"]:
+            bad.fields(f"{o['object']} in {p['name']}", OBJECT, o)
+            check_row(bad, f"{o['object']} in {p['name']}", o)
+        bad.same(f"per_step of {p['name']} is there", p["steps"] > 0, p["per_step"] is not None)
+        for row in p["per_step"] or []:
+            bad.fields(f"per_step of {p['name']}", PER_STEP, row)
+        for key in ("step_ns", "step_exposed"):
+            if p[key] and not 0 <= p[key]["p50"] <= p[key]["p95"]:
+                bad.append(f"{key} of {p['name']} is {p[key]}")
+    bad.same("end of the last phase", report["wall_ns"], end)
+    for k, o in enumerate(report["objects"]):
+        for key in FILE_SUMS:
+            bad.same(f"{key} of {o['object']} over the phases", o[key] or 0,
+                     sum(p["objects"][k][key] or 0 for p in phases))
+
+
+def check_steps(bad, report):
+    steps = report["steps"]
+    bad.fields("steps", STEPS, steps)
+    starts = steps["starts"]
+    bad.same("steps of the phases", len(starts or []), sum(p["steps"] for p in report["phases"]))
+    if starts != sorted(starts or []):
+        bad.append("steps are not in order")
+    bad.same("steps have a source", bool(starts), steps["source"] in ("marks", "period"))
+
+
+def check_advice(bad, report):
+    gains = [a["gain_ns"] for a in report["advice"]]
+    for a in report["advice"]:
+        bad.fields("an advice", ADVICE, a)
+        if a["object"] is not None and a["object"] not in OBJECTS:
+            bad.append(f"advice on {a['object']!r}")
+        if not (is_count(a["gain_ns"]) and report["wall_ns"] // 100 <= a["gain_ns"]):
+            bad.append(f"an advice wins {a['gain_ns']!r}, below 1 % of {report['wall_ns']}")
+    if gains != sorted(gains, reverse=True):
+        bad.append("advice is not in the order of its gains")
+
+
 def check_report(report):
     """Complaints about a report, none if it is as it must be."""
     bad = Complaints()
@@ -141,8 +218,13 @@ def check_report(report):
                  report["total"]["recoverable_ns"])
         for key in TOTAL_SUMS:
             bad.same(f"total.{key}", sum(o[key] for o in report["objects"]), report["total"][key])
+        if not report["evidence"] or not all(type(line) is str for line in report["evidence"]):
+            bad.append(f"evidence is {report['evidence']!r}, not sentences")
         check_files(bad, report)
         check_curve(bad, report)
+        check_phases(bad, report)
+        check_steps(bad, report)
+        check_advice(bad, report)
     except (KeyError, TypeError, IndexError) as e:
         bad.append(f"a field is missing or of another kind: {type(e).__name__} {e}")
     return bad
@@ -201,11 +283,23 @@ def example():
         objects.append({"object": name, "files": len(mine)} | add(mine))
     total = {key: sum(o[key] for o in objects) for key in TOTAL}
     run = dict.fromkeys(RUN, 0)
+    phases = []
+    for name, start, end, steps in (("cold_start", 0, 100, 0), ("steady", 100, 1000, 2)):
+        mine = [dict(o) for o in objects] if steps else \
+            [{"object": o, "files": 0} | figures(0, 0, 0) |
+             dict.fromkeys(["data_ops", "metadata_ops", "sync_ops", "opens"], 0) for o in OBJECTS]
+        phases.append({"name": name, "start_ns": start, "end_ns": end, "steps": steps,
+                       "step_ns": {"p50": 450, "p95": 450} if steps else None, "objects": mine,
+                       "per_step": [dict.fromkeys(PER_STEP, 0)] if steps else None,
+                       "step_exposed": {"p50": 5, "p95": 9} if steps else None})
     return {"schema": "iotrace-report/1", "run": run, "wall_ns": 1000,
             "path": dict.fromkeys(PATH, 0) | {"compute_ns": 900, "io_ns": 100},
             "model": dict.fromkeys(MODEL, 0) | {"curve": [[1, 1000], [0.5, 950], [0, 900]]},
-            "objects": objects, "total": total, "files": files, "phases": [], "queues": [],
-            "advice": []}
+            "objects": objects, "total": total, "files": files, "phases": phases, "queues": [],
+            "advice": [{"object": "input", "finding": "f", "action": "a", "gain_ns": 60},
+                       {"object": None, "finding": "f", "action": "a", "gain_ns": 10}],
+            "evidence": ["what is recoverable is an estimate"], "waits": [],
+            "steps": {"source": "marks", "op": "mark", "path": None, "starts": [100, 550]}}
 
 
 def change(*keys, by=1):
@@ -248,7 +342,17 @@ BREAKS = {
     "file rows in another order": lambda r: r["files"].reverse(),
     "a file beside its object": change("files", 1, "small_ops"),
     "a fraction of a nanosecond": lambda r: r["files"][0].update(waited_ns=0.0),
+    "no word on evidence": lambda r: r["evidence"].clear(),
+    "a bandwidth without a latency": lambda r: r["files"][0].update(bandwidth_gbps=1.5),
+    "input that gets ready": lambda r: r["files"][0].update(ready_ns=dict.fromkeys(READY, 1)),
     "a curve that ends elsewhere": lambda r: r["model"]["curve"].pop(),
+    "a gap between phases": change("phases", 1, "start_ns"),
+    "a phase without a name": lambda r: r["phases"][0].update(name="warm"),
+    "a phase beside the run": change("phases", 1, "objects", 0, "service_ns"),
+    "steps beside the phases": lambda r: r["steps"]["starts"].pop(),
+    "steps out of order": lambda r: r["steps"]["starts"].reverse(),
+    "advice that wins nothing": lambda r: r["advice"][1].update(gain_ns=9),
+    "advice out of order": lambda r: r["advice"].reverse(),
 }
 
 

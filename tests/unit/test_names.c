@@ -96,6 +96,24 @@ static const struct iot_file *file_of(struct fixture *f, int image, uint32_t num
     return &f->files.files[d->file];
 }
 
+Test(names, what_the_page_cache_held_at_opens)
+{
+    static const uint16_t resident[] = {0, 1, 501, 1001, 1002, UINT16_MAX};
+    struct fixture f;
+    set_up(&f);
+    for (uint32_t i = 0; i < 6; i++) {
+        desc(&f, 0, i + 1, "/a/x", S_IFREG, 0, 7, 4096, 3);
+        f.images[0].descs[i].resident = resident[i];
+    }
+    desc(&f, 0, 7, "/a/huge", S_IFREG, 0, 8, INT64_MAX, 4);
+    f.images[0].descs[6].resident = 1001;
+    cr_assert_eq(iot_names_bind(f.images, 2, &f.files), 0);
+    cr_expect_eq(file_of(&f, 0, 1)->opened_bytes, 3 * 4096, "of what is known and can be");
+    cr_expect_eq(file_of(&f, 0, 1)->resident_bytes, 2048 + 4096);
+    cr_expect_eq(file_of(&f, 0, 7)->opened_bytes, 0);
+    tear_down(&f);
+}
+
 Test(names, one_name_is_one_file)
 {
     struct fixture f;

@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/gain.h"
 #include "analyzer/report_json.h"
+#include "analyzer/report_ledger.h"
+#include "analyzer/report_markdown.h"
 #include "analyzer/report_text.h"
 #include "analyzer/text.h"
 #include "tests/unit/runs.h"
@@ -20,13 +23,22 @@ int64_t iot_model_recoverable(const struct iot_model *model, const uint8_t *sele
     return sum;
 }
 
+int64_t iot_gain(const struct iot_model *model, const int64_t *service_ns)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < model->trace->events.n; i++)
+        sum += model->service_ns[i] > service_ns[i] ? model->exposed_ns[i] : 0;
+    return sum;
+}
+
 static struct iot_classes classes;
+static struct iot_steps steps;
 static struct iot_report report;
 
 static void make(struct iot_test_run *run, size_t top)
 {
-    cr_assert_eq(iot_classify(&classes, &run->trace, NULL), 0);
-    cr_assert_eq(iot_report_make(&report, &run->trace, &run->model, &classes, top), 0);
+    cr_assert_eq(iot_classify(&classes, &run->trace, NULL, NULL), 0);
+    cr_assert_eq(iot_report_make(&report, &run->trace, &run->model, &classes, &steps, top), 0);
 }
 
 static void done(struct iot_test_run *run)
@@ -143,6 +155,21 @@ static json_t *as_json(void)
     return json;
 }
 
+/* What is in the phases is in the run, once each. */
+static void expect_phases(const json_t *phases, const json_t *objects)
+{
+    for (size_t o = 0; o < IOT_OBJECTS; o++) {
+        json_t *parts = json_array();
+        for (size_t p = 0; p < json_array_size(phases); p++) {
+            const json_t *in = json_object_get(json_array_get(phases, p), "objects");
+            expect_row(json_array_get(in, o));
+            json_array_append(parts, json_array_get(in, o));
+        }
+        expect_sums(parts, json_array_get(objects, o), NULL);
+        json_decref(parts);
+    }
+}
+
 static void expect_conserved(const struct iot_test_run *run, size_t top)
 {
     json_t *json = as_json();
@@ -164,6 +191,7 @@ static void expect_conserved(const struct iot_test_run *run, size_t top)
                  calls);
     cr_assert_eq(json_array_size(objects), IOT_OBJECTS);
     expect_sums(objects, total, NULL);
+    expect_phases(json_object_get(json, "phases"), objects);
     size_t rest = 0;
     for (size_t o = 0; o < IOT_OBJECTS; o++) {
         const json_t *object = json_array_get(objects, o);
@@ -197,6 +225,13 @@ Test(report, conserves_whatever_was_traced)
     static const size_t tops[] = {SIZE_MAX, 0, 1, 7};
     for (uint64_t seed = 1; seed <= 60; seed++) {
         struct iot_test_run *run = random_run(seed);
+        int64_t starts[5] = {0};
+        for (size_t i = 1; i < 5; i++)
+            starts[i] = starts[i - 1] + (int64_t)below(WALL / 4);
+        steps = (struct iot_steps){.starts_ns = starts + 1,
+                                   .n = below(5),
+                                   .end_ns = starts[4] + (int64_t)below(WALL / 8),
+                                   .source = IOT_STEPS_MARKS};
         make(run, tops[seed % 4]);
         expect_conserved(run, tops[seed % 4]);
         expect_order(tops[seed % 4]);
@@ -311,6 +346,106 @@ Test(report, the_run_itself)
     cr_expect_eq(report.run.untraced[0].pid, 101);
     cr_expect_not_null(strstr(report.run.untraced[0].why, "/opt/static"));
     cr_expect_eq(report.run.untraced[1].pid, 200);
+    done(run);
+}
+
+static void expect_scope(int64_t opened, int64_t resident, int64_t read, const char *scope)
+{
+    struct iot_test_run *run = iot_test_run_new(WALL);
+    uint32_t file = iot_test_run_regular(run, "/d/a.safetensors");
+    run->files[file].opened_bytes = opened;
+    run->files[file].resident_bytes = resident;
+    iot_test_run_event(run, IOT_OP_READ, file, read, 0);
+    make(run, SIZE_MAX);
+    cr_expect_str_eq(iot_cache_scope(&report.files[0].figures), scope);
+    cr_expect_str_eq(iot_cache_scope(&report.objects[IOT_ARTIFACT].figures), scope);
+    cr_expect_eq(report.run.file_read_bytes, read);
+    done(run);
+}
+
+Test(report, cache_scopes)
+{
+    expect_scope(0, 0, 100, "unknown");
+    expect_scope(1000, 0, 100, "cold");
+    expect_scope(1000, 50, 100, "cold");
+    expect_scope(1000, 51, 100, "mixed");
+    expect_scope(1000, 949, 100, "mixed");
+    expect_scope(1000, 950, 100, "warm");
+    expect_scope(1000, 1000, 0, "unknown"); /* nothing was read of it */
+}
+
+Test(report, when_an_artifact_is_ready)
+{
+    struct iot_test_run *run = iot_test_run_new(WALL);
+    uint32_t file = iot_test_run_regular(run, "/d/a.safetensors");
+    run->files[file].size = 2000;
+    iot_test_run_event(run, IOT_OP_STAT, file, 0, 0); /* by name: before */
+    static const struct {
+        enum iot_op op;
+        int64_t bytes, t0;
+    } calls[] = {{IOT_OP_OPEN, 0, 1000},
+                 {IOT_OP_READ, 1000, 2000},
+                 {IOT_OP_READ, 1000, 5000},
+                 {IOT_OP_READ, 1000, 90000},
+                 {IOT_OP_CLOSE, 0, 100000}};
+    for (size_t i = 0; i < 5; i++)
+        run->fd[iot_test_run_event(run, calls[i].op, file, calls[i].bytes, calls[i].t0)] = 3;
+    make(run, SIZE_MAX);
+    cr_assert(report.files[0].ready.known);
+    cr_expect_eq(report.files[0].ready.storage_ns, 10 + 1010 + 1010);
+    cr_expect_eq(report.files[0].ready.decode_ns, 1990);
+    done(run);
+}
+
+/* --- ledger --- */
+
+Test(report, the_ledger_gives_the_totals_back)
+{
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        struct iot_test_run *run = random_run(seed);
+        make(run, SIZE_MAX);
+        struct io_ledger_event events[IOT_OTHER];
+        struct io_ledger ledger;
+        for (int o = 0; o < IOT_OTHER; o++)
+            events[o] = iot_ledger_event((enum iot_object)o, &report.objects[o].figures);
+        cr_assert_eq(io_critical_path_ledger(events, IOT_OTHER, &ledger, NULL), IO_LEDGER_OK);
+        for (int o = 0; o < IOT_OTHER; o++) {
+            const struct iot_figures *f = &report.objects[o].figures;
+            cr_expect_eq(ledger.objects[o].bytes, f->bytes);
+            cr_expect_float_eq(ledger.objects[o].service_ms, (double)f->service_ns / 1e6, 1e-9);
+            cr_expect_float_eq(ledger.objects[o].exposed_ms, (double)f->exposed_ns / 1e6, 1e-9);
+        }
+        done(run);
+    }
+}
+
+/* --- Markdown --- */
+
+Test(report, markdown_says_what_it_says_whatever_the_names)
+{
+    static const char name[] =
+        "/a|b`c`\n\n# d\x1b[2J<img src=x onerror=y>&amp;*_[x](http://e)\\|@me#1\xff";
+    struct iot_test_run *run = iot_test_run_new(WALL);
+    iot_test_run_event(run, IOT_OP_READ, iot_test_run_regular(run, name), 100, 0);
+    make(run, SIZE_MAX);
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    iot_report_write_markdown(&report, out, SIZE_MAX);
+    fclose(out);
+    char *cell = strstr(text, "<code>/a");
+    cr_assert_not_null(cell);
+    char *end = strstr(cell, "</code>");
+    cr_assert_not_null(end);
+    for (const char *p = cell + strlen("<code>"); p < end; p++)
+        cr_expect_null(strchr("|`\n\x1b<>*_[]\\@:", *p), "'%c' in %.*s", *p, (int)(end - cell),
+                       cell);
+    cr_expect_null(strstr(text, "\xff"));
+    int columns = 0;
+    for (const char *p = end; *p != '\n'; p++)
+        columns += *p == '|';
+    cr_expect_eq(columns, 3, "%s", end);
+    free(text);
     done(run);
 }
 

@@ -119,30 +119,57 @@ void iot_written_half(struct iot_written *file, uint32_t segment, unsigned half,
     memcpy(at + sizeof h, rows->rows, rows->n * sizeof *rows->rows);
 }
 
+/* The payload of a block, as its header's codec stores it. */
+static const uint8_t *payload_of(struct iot_block_header *header, const struct iot_half_rows *rows)
+{
+    static uint8_t raw[IOT_HALF_ROWS * IOT_ENCODED_ROW_MAX + IOT_ENCODED_FIXED_MAX];
+    static uint8_t packed[ZSTD_COMPRESSBOUND(sizeof raw)];
+    struct iot_counts counts;
+    size_t bytes = iot_columns_encode(rows->rows, rows->n, raw, &counts);
+    header->magic = IOT_BLOCK_MAGIC;
+    header->n_events = counts.events;
+    header->n_definitions = counts.definitions;
+    header->raw_bytes = header->stored_bytes = (uint32_t)bytes;
+    if (header->codec != IOT_CODEC_ZSTD)
+        return raw;
+    bytes = ZSTD_compress(packed, sizeof packed, raw, bytes, 1);
+    need(!ZSTD_isError(bytes), "cannot compress");
+    header->stored_bytes = (uint32_t)bytes;
+    return packed;
+}
+
+static size_t put_block(struct iot_written *file, uint32_t segment, size_t at,
+                        const struct iot_block_header *header, const uint8_t *payload)
+{
+    size_t where = (size_t)segment * IOT_SEGMENT_BYTES + at;
+    memcpy(file->bytes + where, header, sizeof *header);
+    memcpy(file->bytes + where + sizeof *header, payload, header->stored_bytes);
+    iot_written_seal(file, where);
+    return at + sizeof *header + ((size_t)header->stored_bytes + 7) / 8 * 8;
+}
+
+static int fits(size_t at, const struct iot_block_header *header)
+{
+    return at + sizeof *header + header->stored_bytes <= IOT_SEGMENT_BYTES;
+}
+
 size_t iot_written_block(struct iot_written *file, uint32_t segment, size_t at,
                          struct iot_block_header header, const struct iot_half_rows *rows)
 {
-    static uint8_t raw[IOT_HALF_ROWS * IOT_ENCODED_ROW_MAX + IOT_ENCODED_FIXED_MAX];
-    struct iot_counts counts;
-    size_t bytes = iot_columns_encode(rows->rows, rows->n, raw, &counts);
-    size_t where = (size_t)segment * IOT_SEGMENT_BYTES + at, room = IOT_SEGMENT_BYTES - at;
-    need(room >= sizeof header + bytes, "no room for a block");
-    room -= sizeof header;
-    uint8_t *payload = file->bytes + where + sizeof header;
-    header.n_events = counts.events;
-    header.n_definitions = counts.definitions;
-    header.raw_bytes = (uint32_t)bytes;
-    if (header.codec == IOT_CODEC_ZSTD) {
-        bytes = ZSTD_compress(payload, room, raw, bytes, 1);
-        need(!ZSTD_isError(bytes), "cannot compress");
-    } else {
-        memcpy(payload, raw, bytes);
+    const uint8_t *payload = payload_of(&header, rows);
+    need(fits(at, &header), "no room for a block");
+    return put_block(file, segment, at, &header, payload);
+}
+
+void iot_written_append(struct iot_written *file, struct iot_written_place *place,
+                        struct iot_block_header header, const struct iot_half_rows *rows)
+{
+    const uint8_t *payload = payload_of(&header, rows);
+    if (!place->segment || !fits(place->at, &header)) {
+        place->segment = iot_written_segment(file, IOT_SEGMENT_BLOCKS, header.slot);
+        place->at = sizeof(struct iot_segment_header);
     }
-    header.stored_bytes = (uint32_t)bytes;
-    header.magic = IOT_BLOCK_MAGIC;
-    memcpy(file->bytes + where, &header, sizeof header);
-    iot_written_seal(file, where);
-    return at + sizeof header + (bytes + 7) / 8 * 8;
+    place->at = put_block(file, place->segment, place->at, &header, payload);
 }
 
 void iot_written_seal(struct iot_written *file, size_t at)

@@ -48,6 +48,15 @@ void iot_written_half(struct iot_written *file, uint32_t segment, unsigned half,
 size_t iot_written_block(struct iot_written *file, uint32_t segment, size_t at,
                          struct iot_block_header header, const struct iot_half_rows *rows);
 
+/* Where the next block of a slot goes; zero before its first. */
+struct iot_written_place {
+    uint32_t segment;
+    size_t at;
+};
+/* Writes a block behind the one before it, in a new segment where that one is full. */
+void iot_written_append(struct iot_written *file, struct iot_written_place *place,
+                        struct iot_block_header header, const struct iot_half_rows *rows);
+
 /* The header's and, where `at` is not 0, a block's checksum over what is there now. */
 void iot_written_seal(struct iot_written *file, size_t at);
 /* Seals the header and writes n bytes of the file (all: file->n) to folder/name. */

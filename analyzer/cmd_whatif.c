@@ -1,0 +1,388 @@
+/* iotrace whatif: the run with some of its I/O taking another time. */
+#include <errno.h>
+#include <fnmatch.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/cmd.h"
+#include "analyzer/json_out.h"
+#include "analyzer/out_file.h"
+#include "analyzer/people.h"
+#include "analyzer/reporting.h"
+#include "analyzer/whatif.h"
+
+#define IOT_WHATIF_SCHEMA "iotrace-whatif/1"
+
+static const char help[] =
+    "Usage: iotrace whatif DIR [--object NAME]... [--file GLOB]... [CHANGE] [OPTION]...\n"
+    "\n"
+    "Replays a run with some of its I/O taking another time, and says how long it\n"
+    "takes then, and what its critical path is made of. Order and contention stay as\n"
+    "they were.\n"
+    "\n"
+    "Which I/O (all of it, if none is named):\n"
+    "  --object NAME       input, artifact, state, output or other\n"
+    "  --file GLOB         files; '*' also matches slashes, and a GLOB without a slash\n"
+    "                      is matched with the last part of a path\n"
+    "\n"
+    "The change, one of:\n"
+    "  --scale X           every service time times X; 0, the default, takes it away\n"
+    "  --bandwidth GBPS    data calls take their fixed latency + bytes / bandwidth, but\n"
+    "                      none is slower than it was\n"
+    "  --latency TIME      (500ns, 80us, 2ms, 1s) in place of the fixed latency of data\n"
+    "                      calls; may go with --bandwidth. Without it the fixed latency\n"
+    "                      is fitted over the calls\n"
+    "  --overlap           as if asynchronous: beside what else its lane does up to the\n"
+    "                      next meeting with another lane, where it must be done. The\n"
+    "                      best that this can bring\n"
+    "\n"
+    "  --format text|json  for people (the default), or the schema iotrace-whatif/1\n"
+    "  -o FILE             write there; FILE is there whole or not at all\n"
+    "  --rules FILE        as for 'iotrace report'\n"
+    "  -h, --help          this text\n";
+
+struct options {
+    const char *out, *rules;
+    int json;
+    int objects; /* bit o: object o */
+    const char **globs;
+    size_t n_globs;
+    struct iot_whatif_change change;
+    int scaled, overlapped;
+};
+
+/* --- what is selected --- */
+
+static int matches(const struct options *options, const struct iot_report_file *file)
+{
+    if (!options->objects && !options->n_globs)
+        return 1;
+    if (options->objects >> file->object & 1)
+        return 1;
+    for (size_t k = 0; k < options->n_globs; k++) {
+        const char *slash = strrchr(file->path, '/');
+        const char *name = strchr(options->globs[k], '/') || !slash ? file->path : slash + 1;
+        if (!fnmatch(options->globs[k], name, 0))
+            return 1;
+    }
+    return 0;
+}
+
+static uint8_t *select_calls(const struct options *options, const struct iot_report *r)
+{
+    size_t n = r->trace->events.n;
+    uint8_t *rows = malloc(r->n_files + 1), *selected = malloc(n + 1);
+    for (size_t k = 0; rows && k < r->n_files; k++)
+        rows[k] = (uint8_t)matches(options, &r->files[k]);
+    for (size_t i = 0; rows && selected && i < n; i++)
+        selected[i] = r->of_event[i] != IOT_NO_INDEX && rows[r->of_event[i]];
+    if (!rows) {
+        free(selected);
+        selected = NULL;
+    }
+    free(rows);
+    return selected;
+}
+
+/* --- what is printed --- */
+
+struct part {
+    const char *name, *key;
+    int64_t before, then;
+};
+
+enum { PARTS_MAX = IOT_OBJECTS + 6 };
+
+/* The critical path's parts, I/O object by object. */
+static size_t list_parts(const struct iot_whatif *w, struct part parts[PARTS_MAX])
+{
+    const struct iot_path_parts *a = &w->path, *b = &w->new_path;
+    size_t n = 0;
+    parts[n++] = (struct part){"computing", "compute_ns", a->compute_ns, b->compute_ns};
+    for (int o = 0; o < IOT_OBJECTS; o++)
+        parts[n++] = (struct part){iot_object_names[o], NULL, w->io_ns[o], w->new_io_ns[o]};
+    parts[n++] = (struct part){"GPU work", "gpu_ns", a->gpu_ns, b->gpu_ns};
+    parts[n++] = (struct part){"sleep", "sleep_ns", a->sleep_ns, b->sleep_ns};
+    parts[n++] = (struct part){"waking up", "wake_ns", a->wake_ns, b->wake_ns};
+    parts[n++] = (struct part){"waiting for others", "external_ns", a->external_ns, b->external_ns};
+    parts[n++] = (struct part){"unexplained waiting", "unexplained_ns", a->unexplained_ns,
+                               b->unexplained_ns};
+    return n;
+}
+
+static void write_text(FILE *out, const struct iot_whatif *w)
+{
+    struct part parts[PARTS_MAX];
+    size_t n = list_parts(w, parts);
+    int64_t gained = w->wall_ns - w->new_wall_ns;
+
+    fprintf(out, "The run would take %s instead of %s", iot_people_time(w->new_wall_ns).text,
+            iot_people_time(w->wall_ns).text);
+    if (gained)
+        fprintf(out, ": %s %s (%s).\n", iot_people_time(gained < 0 ? -gained : gained).text,
+                gained < 0 ? "more" : "less",
+                iot_people_share(gained < 0 ? -gained : gained, w->wall_ns).text);
+    else
+        fputs(": no difference.\n", out);
+    fprintf(out, "%s calls that move %s would take %s instead of %s.\n",
+            iot_people_count(w->calls).text, iot_people_bytes(w->bytes).text,
+            iot_people_time(w->new_service_ns).text, iot_people_time(w->service_ns).text);
+    if (w->fixed_ns != IOT_NOT_COMPUTED)
+        fprintf(out, "The fixed latency of such a call, as fitted, is %s.\n",
+                iot_people_time(w->fixed_ns).text);
+    fprintf(out, "\n%-22s %9s %9s\n", "critical path", "now", "then");
+    for (size_t k = 0; k < n; k++)
+        if (parts[k].before || parts[k].then)
+            fprintf(out, "%-22s %9s %9s\n", parts[k].name, iot_people_time(parts[k].before).text,
+                    iot_people_time(parts[k].then).text);
+}
+
+static void put(struct iot_json *json, const char *key, int64_t value)
+{
+    iot_json_key(json, key);
+    iot_json_int(json, value);
+}
+
+static void write_path(struct iot_json *json, const char *key, const struct part *parts, size_t n,
+                       int then)
+{
+    iot_json_key(json, key);
+    iot_json_begin_object(json);
+    for (size_t k = 0; k < n; k++)
+        if (parts[k].key)
+            put(json, parts[k].key, then ? parts[k].then : parts[k].before);
+    iot_json_key(json, "io_ns");
+    iot_json_begin_object(json);
+    for (size_t k = 0; k < n; k++)
+        if (!parts[k].key)
+            put(json, parts[k].name, then ? parts[k].then : parts[k].before);
+    iot_json_end_object(json);
+    iot_json_end_object(json);
+}
+
+static void write_json(FILE *out, const struct iot_whatif *w)
+{
+    struct iot_json json;
+    struct part parts[PARTS_MAX];
+    size_t n = list_parts(w, parts);
+
+    iot_json_init(&json, out, IOT_JSON_PRETTY);
+    iot_json_begin_object(&json);
+    iot_json_key(&json, "schema");
+    iot_json_string(&json, IOT_WHATIF_SCHEMA);
+    put(&json, "wall_ns", w->wall_ns);
+    put(&json, "new_wall_ns", w->new_wall_ns);
+    put(&json, "gained_ns", w->wall_ns - w->new_wall_ns);
+    put(&json, "calls", w->calls);
+    put(&json, "bytes", w->bytes);
+    put(&json, "service_ns", w->service_ns);
+    put(&json, "new_service_ns", w->new_service_ns);
+    iot_json_key(&json, "fixed_latency_ns");
+    if (w->fixed_ns == IOT_NOT_COMPUTED)
+        iot_json_null(&json);
+    else
+        iot_json_int(&json, w->fixed_ns);
+    write_path(&json, "path", parts, n, 0);
+    write_path(&json, "new_path", parts, n, 1);
+    iot_json_end_object(&json);
+    iot_json_finish(&json);
+}
+
+/* --- from the folder to the page --- */
+
+static int answer(const char *folder, const struct options *options, const struct iot_report *r)
+{
+    uint8_t *selected = select_calls(options, r);
+    struct iot_whatif w;
+    int error = selected ? iot_whatif_run(&w, r, selected, &options->change) : -ENOMEM;
+    free(selected);
+    switch (error) {
+    case 0:
+        break;
+    case -EDOM:
+        iot_error("whatif: %s: the sizes of these calls do not differ, so their fixed latency is "
+                  "not known; give both --latency and --bandwidth",
+                  folder);
+        return IOT_EXIT_USAGE;
+    case -ERANGE:
+        iot_error("whatif: these services add up to more than 104 days; use a smaller --scale or "
+                  "--latency");
+        return IOT_EXIT_USAGE;
+    default:
+        iot_error("whatif: %s: out of memory", folder);
+        return IOT_EXIT_USAGE;
+    }
+    if (!w.calls) {
+        iot_error("whatif: %s: no I/O of this run is selected; 'iotrace report' lists its files",
+                  folder);
+        return IOT_EXIT_USAGE;
+    }
+    struct iot_out_file out;
+    int status = iot_out_file_open(&out, options->out);
+    if (status)
+        return status;
+    if (options->json)
+        write_json(out.stream, &w);
+    else
+        write_text(out.stream, &w);
+    return iot_out_file_close(&out);
+}
+
+static int whatif(const char *folder, const struct options *options)
+{
+    struct iot_reporting reporting;
+    char error[512];
+    int status = IOT_EXIT_USAGE;
+
+    if (iot_reporting_make(&reporting, folder, options->rules, SIZE_MAX, error))
+        iot_error("%s", error);
+    else
+        status = answer(folder, options, &reporting.report);
+    iot_reporting_free(&reporting);
+    return status;
+}
+
+/* --- options --- */
+
+static int read_object(struct options *options, const char *name)
+{
+    for (int o = 0; o < IOT_OBJECTS; o++)
+        if (!strcmp(name, iot_object_names[o])) {
+            options->objects |= 1 << o;
+            return 0;
+        }
+    iot_error("whatif: --object is input, artifact, state, output or other, not '%s'", name);
+    return -1;
+}
+
+static int read_number(const char *option, const char *text, int zero, double *value)
+{
+    char *end;
+    errno = 0;
+    *value = strtod(text, &end);
+    if (errno || end == text || *end || !isfinite(*value) || *value < 0 || (!zero && *value == 0)) {
+        iot_error("whatif: %s is a number %s, not '%s'", option,
+                  zero ? "not below 0" : "above 0, in GB/s", text);
+        return -1;
+    }
+    return 0;
+}
+
+static int read_time(const char *text, int64_t *ns)
+{
+    static const struct {
+        const char *unit;
+        double ns;
+    } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+    char *end;
+    errno = 0;
+    double value = strtod(text, &end);
+    for (size_t k = 0; k < sizeof units / sizeof *units; k++)
+        if (end != text && !strcmp(end, units[k].unit) && value >= 0 &&
+            value * units[k].ns < 1e15) {
+            *ns = (int64_t)(value * units[k].ns + 0.5);
+            return 0;
+        }
+    iot_error("whatif: --latency is a time with its unit (500ns, 80us, 2ms, 1s), not '%s'", text);
+    return -1;
+}
+
+static int check_change(struct options *options)
+{
+    int transfer = options->change.bandwidth_gbps > 0 || options->change.latency_ns >= 0;
+    if (options->scaled + transfer + options->overlapped > 1) {
+        iot_error("whatif: one change at a time: --scale, --bandwidth with --latency, or "
+                  "--overlap");
+        return -1;
+    }
+    options->change.kind = transfer              ? IOT_WHATIF_TRANSFER
+                           : options->overlapped ? IOT_WHATIF_OVERLAP
+                                                 : IOT_WHATIF_SCALE;
+    return 0;
+}
+
+enum {
+    OBJECT = IOT_LONG_OPTION,
+    FILES,
+    SCALE,
+    BANDWIDTH,
+    LATENCY,
+    OVERLAP,
+    FORMAT,
+    RULES,
+    HELP
+};
+
+static int read_option(struct options *options, int option, char **argv)
+{
+    switch (option) {
+    case OBJECT:
+        return read_object(options, optarg) ? IOT_EXIT_USAGE : 0;
+    case FILES:
+        options->globs[options->n_globs++] = optarg;
+        return 0;
+    case SCALE:
+        options->scaled = 1;
+        return read_number("--scale", optarg, 1, &options->change.scale) ? IOT_EXIT_USAGE : 0;
+    case BANDWIDTH:
+        return read_number("--bandwidth", optarg, 0, &options->change.bandwidth_gbps)
+                   ? IOT_EXIT_USAGE
+                   : 0;
+    case LATENCY:
+        return read_time(optarg, &options->change.latency_ns) ? IOT_EXIT_USAGE : 0;
+    case OVERLAP:
+        options->overlapped = 1;
+        return 0;
+    case FORMAT:
+        options->json = !strcmp(optarg, "json");
+        if (options->json || !strcmp(optarg, "text"))
+            return 0;
+        iot_error("whatif: --format is 'text' or 'json', not '%s'", optarg);
+        return IOT_EXIT_USAGE;
+    case 'o':
+        options->out = optarg;
+        return 0;
+    case RULES:
+        options->rules = optarg;
+        return 0;
+    default:
+        return iot_option_error(option, argv);
+    }
+}
+
+int iot_cmd_whatif(int argc, char **argv)
+{
+    static const struct option long_options[] = {
+        {"object", required_argument, NULL, OBJECT},   {"file", required_argument, NULL, FILES},
+        {"scale", required_argument, NULL, SCALE},     {"bandwidth", required_argument, NULL, BANDWIDTH},
+        {"latency", required_argument, NULL, LATENCY}, {"overlap", no_argument, NULL, OVERLAP},
+        {"format", required_argument, NULL, FORMAT},   {"output", required_argument, NULL, 'o'},
+        {"rules", required_argument, NULL, RULES},     {"help", no_argument, NULL, HELP},
+        {NULL, 0, NULL, 0},
+    };
+    struct options options = {.change = {.latency_ns = -1},
+                              .globs = calloc((size_t)argc + 1, sizeof *options.globs)};
+    int option, status = options.globs ? 0 : IOT_EXIT_USAGE;
+
+    opterr = 0;
+    while (!status && (option = getopt_long(argc, argv, ":ho:", long_options, NULL)) != -1) {
+        if (option == 'h' || option == HELP) {
+            free(options.globs);
+            fputs(help, stdout);
+            return iot_finish_stdout();
+        }
+        status = read_option(&options, option, argv);
+    }
+    if (!status && argc - optind != 1) {
+        iot_error("whatif: needs one folder of a trace, got %d; see 'iotrace whatif --help'",
+                  argc - optind);
+        status = IOT_EXIT_USAGE;
+    }
+    if (!status && check_change(&options))
+        status = IOT_EXIT_USAGE;
+    if (!status)
+        status = whatif(argv[optind], &options);
+    free(options.globs);
+    return status;
+}

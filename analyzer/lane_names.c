@@ -1,0 +1,85 @@
+#include "analyzer/lane_names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { COMM_BYTES = 16, NAME_BYTES = 128 };
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static const char *program_of(const struct iot_process *p)
+{
+    return last_part(p->exe);
+}
+
+/* Threads have the name of their program, as it was called, until they take one. */
+static int own_name(const struct iot_trace *trace, const struct iot_lane *lane,
+                    char name[COMM_BYTES + 1])
+{
+    const struct iot_events *e = &trace->events;
+    size_t last = lane->first_event + lane->n_events;
+    if (!lane->n_events || e->op[last - 1] != IOT_OP_THREAD_EXIT)
+        return 0;
+    memcpy(name, &e->offset[last - 1], 8);
+    memcpy(name + 8, &e->addr[last - 1], 8);
+    name[COMM_BYTES] = '\0';
+    const struct iot_process *p = &trace->processes[lane->process];
+    const char *called = p->command && p->command[0] ? last_part(p->command[0]) : "";
+    return name[0] && strncmp(name, program_of(p), COMM_BYTES - 1) != 0 &&
+           strncmp(name, called, COMM_BYTES - 1) != 0;
+}
+
+static const struct iot_process *parent_of(const struct iot_trace *trace,
+                                           const struct iot_process *p)
+{
+    for (size_t k = 0; k < trace->n_processes; k++)
+        if (trace->processes[k].pid == p->ppid && trace->processes[k].start_ns <= p->start_ns)
+            return &trace->processes[k];
+    return NULL;
+}
+
+static int same_program(const struct iot_process *a, const struct iot_process *b)
+{
+    return !strcmp(a->exe, b->exe);
+}
+
+static void process_name(const struct iot_trace *trace, const struct iot_process *p,
+                         char name[NAME_BYTES])
+{
+    const struct iot_process *parent = parent_of(trace, p);
+    if (!parent || !same_program(parent, p)) {
+        snprintf(name, NAME_BYTES, "%s (%u)", program_of(p), p->pid);
+        return;
+    }
+    unsigned number = 1;
+    for (const struct iot_process *q = trace->processes; q < p; q++)
+        number += q->ppid == p->ppid && q->pid != p->pid && same_program(q, p);
+    snprintf(name, NAME_BYTES, "worker %u", number);
+}
+
+const char *iot_lane_name(const struct iot_trace *trace, uint32_t index, struct iot_arena *arena)
+{
+    const struct iot_lane *lane = &trace->lanes[index];
+    const struct iot_process *p = &trace->processes[lane->process];
+    int in_root = p->pid == trace->processes[0].pid;
+    char process[NAME_BYTES] = "main thread", name[2 * NAME_BYTES], own[COMM_BYTES + 1];
+    int named = lane->number && own_name(trace, lane, own);
+
+    if (!in_root)
+        process_name(trace, p, process);
+    if (!lane->number)
+        snprintf(name, sizeof name, "%s", process);
+    else if (in_root && named)
+        snprintf(name, sizeof name, "%s", own);
+    else if (in_root)
+        snprintf(name, sizeof name, "thread %u", lane->number);
+    else if (named)
+        snprintf(name, sizeof name, "%s of %s", own, process);
+    else
+        snprintf(name, sizeof name, "thread %u of %s", lane->number, process);
+    return iot_arena_text(arena, name, strlen(name));
+}

@@ -1,0 +1,119 @@
+/* What a report does not prove, in words: sentences without their full stop. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/arena.h"
+#include "analyzer/people.h"
+#include "analyzer/report_parts.h"
+
+/* Storage and calls are compared where at least so much was moved. */
+enum { COMPARED_BYTES = 1000 * 1000 };
+
+__attribute__((format(printf, 2, 3))) static int say(struct iot_report *r, const char *format, ...)
+{
+    char text[400];
+    va_list ap;
+    va_start(ap, format);
+    int n = vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    if (n < 0 || r->n_evidence == IOT_EVIDENCE_MAX)
+        return -1;
+    size_t bytes = (size_t)n < sizeof text ? (size_t)n : sizeof text - 1;
+    const char *sentence = iot_arena_text(r->arena, text, bytes);
+    r->evidence[r->n_evidence] = sentence;
+    r->n_evidence += sentence != NULL;
+    return sentence ? 0 : -1;
+}
+
+/* Which objects have that scope, as "input and state"; "" if none has. */
+static const char *having(const struct iot_report *r, const char *scope, char text[64])
+{
+    size_t n = 0, left = 0;
+    for (int o = 0; o < IOT_OTHER; o++)
+        left += !strcmp(iot_cache_scope(&r->objects[o].figures), scope);
+    text[0] = 0;
+    for (int o = 0; o < IOT_OTHER; o++) {
+        if (strcmp(iot_cache_scope(&r->objects[o].figures), scope))
+            continue;
+        n += (size_t)snprintf(text + n, 64 - n, "%s%s",
+                              !n         ? ""
+                              : left > 1 ? ", "
+                                         : " and ",
+                              iot_object_names[o]);
+        left--;
+    }
+    return text;
+}
+
+static int of_cache(struct iot_report *r)
+{
+    static const struct {
+        const char *scope, *then;
+    } scopes[] = {
+        {"warm", "were in the page cache when they were opened: a cold start takes longer"},
+        {"cold", "were not in the page cache when they were opened: a run soon after finds them "
+                 "warm and takes less"},
+        {"mixed", "were in the page cache in part when they were opened: another run may find "
+                  "them cold, or warm"},
+    };
+    char names[64];
+    int said = 0;
+    for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++) {
+        if (!*having(r, scopes[i].scope, names))
+            continue;
+        said = 1;
+        if (say(r, "The files read as %s %s", names, scopes[i].then))
+            return -1;
+    }
+    return said
+               ? 0
+               : say(r, "Whether files came from the page cache is not known: another run may find "
+                        "them cold, or warm");
+}
+
+/* What the kernel counted for the processes beside what their calls moved. */
+static int of_storage(struct iot_report *r)
+{
+    const struct iot_report_run *run = &r->run;
+    int64_t calls = run->file_read_bytes;
+    int64_t storage = run->storage_read_bytes < INT64_MAX ? (int64_t)run->storage_read_bytes : 0;
+
+    if (calls < COMPARED_BYTES || (!run->storage_read_bytes && !run->storage_write_bytes))
+        return 0;
+    struct iot_words asked = iot_people_bytes(calls), came = iot_people_bytes(storage);
+    if (storage > calls / 2 * 3)
+        return say(r,
+                   "Storage delivered %s, though calls read only %s from files: the rest went "
+                   "to mappings, to read-ahead or to programs",
+                   came.text, asked.text);
+    return say(r,
+               "Of the %s that calls read from files, storage delivered %s: %s of it came from "
+               "the page cache",
+               asked.text, came.text,
+               storage > calls / 10 * 9 ? "hardly any"
+               : storage < calls / 10   ? "most"
+                                        : "a part");
+}
+
+int iot_report_evidence(struct iot_report *r)
+{
+    const struct iot_model *model = r->model;
+
+    if (!(r->evidence = calloc(IOT_EVIDENCE_MAX, sizeof *r->evidence)) || of_cache(r) ||
+        of_storage(r))
+        return -1;
+    if (say(r, "Replays keep the order and the contention of this run: what is recoverable is an "
+               "estimate, and does not add up over objects"))
+        return -1;
+    if (r->run.runqueue_ns > (uint64_t)model->wall_ns / 100 &&
+        say(r,
+            "Processes were ready and waited %s for a CPU: on a machine of its own the run may "
+            "look different",
+            iot_people_time((int64_t)r->run.runqueue_ns).text))
+        return -1;
+    return model->exposed_error_ns ? say(r, "Which calls are exposed is uncertain by at most %s",
+                                         iot_people_time(model->exposed_error_ns).text)
+                                   : 0;
+}

@@ -1,0 +1,15 @@
+/* How the parts of report_json.c work together. */
+#ifndef IOT_ANALYZER_REPORT_JSON_PARTS_H
+#define IOT_ANALYZER_REPORT_JSON_PARTS_H
+
+#include "analyzer/json_out.h"
+#include "analyzer/report.h"
+
+void iot_report_put_figures(struct iot_json *json, const struct iot_figures *figures);
+
+/* Members of the report, with their keys. */
+void iot_report_put_phases(struct iot_json *json, const struct iot_report *report);
+void iot_report_put_advice(struct iot_json *json, const struct iot_report *report);
+void iot_report_put_steps(struct iot_json *json, const struct iot_report *report);
+
+#endif

@@ -1,0 +1,74 @@
+#include "analyzer/report_ledger.h"
+
+#include "analyzer/json_out.h"
+
+/* GB/s of calls that took no time: bytes at this rate take less than a ledger shows. */
+#define AT_ONCE 1e30
+
+static double ms(int64_t ns)
+{
+    return (double)ns / 1e6;
+}
+
+/* What of the service does not depend on bytes. */
+static double fixed_ns(const struct iot_figures *f)
+{
+    double service = (double)f->service_ns;
+    double fixed = service - (double)f->data_service_ns;
+    double calls = f->fit.known ? f->fit.latency_ns * (double)f->timed_ops : 0;
+    if (f->bytes == 0)
+        return service;
+    return fixed + calls < service ? fixed + calls : fixed;
+}
+
+struct io_ledger_event iot_ledger_event(enum iot_object object, const struct iot_figures *f)
+{
+    struct io_ledger_event e = IO_LEDGER_EVENT_INIT;
+    double fixed = fixed_ns(f), moving = (double)f->service_ns - fixed;
+
+    e.object = (enum io_ledger_object)object; /* in the same order */
+    e.bytes = f->bytes;
+    e.bandwidth_gbps = moving > 0 ? (double)f->bytes / moving : f->bytes ? AT_ONCE : 1;
+    e.fixed_latency_ms = fixed / 1e6;
+    e.overlap_window_ms = ms(f->service_ns - f->exposed_ns);
+    e.blocking_dependency = f->exposed_ns == f->service_ns;
+    e.serialization_ms = ms(f->serialization_ns);
+    e.backpressure_ms = object == IOT_OUTPUT ? ms(f->waited_ns) : 0;
+    return e;
+}
+
+static void put(struct iot_json *json, const char *key, double value)
+{
+    iot_json_key(json, key);
+    iot_json_double(json, value);
+}
+
+int iot_report_write_ledger(const struct iot_report *r, FILE *out)
+{
+    struct iot_json json;
+    iot_json_init(&json, out, IOT_JSON_PRETTY);
+    iot_json_begin_array(&json);
+    for (int o = 0; o < IOT_OTHER; o++) {
+        const struct iot_figures *f = &r->objects[o].figures;
+        if (!f->data_ops && !f->metadata_ops && !f->sync_ops && !f->service_ns && !f->bytes)
+            continue;
+        struct io_ledger_event e = iot_ledger_event((enum iot_object)o, f);
+        iot_json_begin_object(&json);
+        iot_json_key(&json, "object");
+        iot_json_string(&json, iot_ledger_object_names[e.object]);
+        iot_json_key(&json, "bytes");
+        iot_json_int(&json, e.bytes);
+        put(&json, "bandwidth_gbps", e.bandwidth_gbps);
+        put(&json, "fixed_latency_ms", e.fixed_latency_ms);
+        iot_json_key(&json, "frequency");
+        iot_json_int(&json, e.frequency);
+        put(&json, "overlap_window_ms", e.overlap_window_ms);
+        iot_json_key(&json, "blocking_dependency");
+        iot_json_bool(&json, e.blocking_dependency);
+        put(&json, "serialization_ms", e.serialization_ms);
+        put(&json, "backpressure_ms", e.backpressure_ms);
+        iot_json_end_object(&json);
+    }
+    iot_json_end_array(&json);
+    return iot_json_finish(&json);
+}

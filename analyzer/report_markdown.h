@@ -1,0 +1,18 @@
+/* A report as Markdown (GitHub's kind, for its tables), for issues and summaries of CI. */
+#ifndef IOT_ANALYZER_REPORT_MARKDOWN_H
+#define IOT_ANALYZER_REPORT_MARKDOWN_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "analyzer/report.h"
+
+/* `files`: how many rows of files at most; the others are said to be left out. Write errors stay in
+ * ferror(out). */
+void iot_report_write_markdown(const struct iot_report *report, FILE *out, size_t files);
+
+/* Text of any bytes as words within a line or a table's cell that neither Markdown nor HTML takes
+ * for anything else: punctuation as character references, controls and what is not UTF-8 as \xNN. */
+void iot_write_markdown(FILE *out, const char *text);
+
+#endif

@@ -1,0 +1,25 @@
+/* How the parts of report_text.c work together. */
+#ifndef IOT_ANALYZER_REPORT_TEXT_PARTS_H
+#define IOT_ANALYZER_REPORT_TEXT_PARTS_H
+
+#include "analyzer/report_text.h"
+
+struct iot_page {
+    FILE *out;
+    const struct iot_report *report;
+    const struct iot_text_style *style;
+};
+
+void iot_page_heading(const struct iot_page *page, const char *text);
+/* Words on as many lines as they need, the second and further ones indented. A word longer than a
+ * line is shortened. */
+void iot_page_wrapped(const struct iot_page *page, const char *text, size_t indent);
+
+/* Below the folder the run started in, the path from there. */
+const char *iot_page_from_here(const struct iot_report *report, const char *path);
+
+/* The sections "Steps" (if there are any) and "What to do". */
+void iot_page_steps(const struct iot_page *page);
+void iot_page_advice(const struct iot_page *page);
+
+#endif

@@ -1,0 +1,172 @@
+#include "analyzer/steps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/period.h"
+
+size_t iot_steps_at(const struct iot_steps *s, int64_t ns)
+{
+    size_t low = 0, high = s->n;
+    if (!s->n || ns <= s->starts_ns[0] || ns > s->end_ns)
+        return SIZE_MAX;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (s->starts_ns[middle] < ns)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int64_t median_span(const struct iot_steps *s, int64_t *spans)
+{
+    for (size_t i = 0; i + 1 < s->n; i++)
+        spans[i] = s->starts_ns[i + 1] - s->starts_ns[i];
+    qsort(spans, s->n - 1, sizeof *spans, by_time);
+    return spans[(s->n - 2) / 2];
+}
+
+static int set_end(struct iot_steps *s, const struct iot_trace *t, const struct iot_model *m)
+{
+    const struct iot_events *e = &t->events;
+    int64_t *spans = malloc(s->n * sizeof *spans), end = t->wall_ns;
+    if (!spans)
+        return -1;
+    s->end_ns = t->wall_ns;
+    if (s->n > 1) {
+        int64_t last = s->starts_ns[s->n - 1], median = median_span(s, spans);
+        end = last + (median < t->wall_ns - last ? median : t->wall_ns - last);
+        s->end_ns = end;
+    }
+    for (size_t i = 0; i < e->n; i++)
+        if (!m->waited[i] && e->t0_ns[i] < end && e->t1_ns[i] > s->end_ns)
+            s->end_ns = e->t1_ns[i] < t->wall_ns ? e->t1_ns[i] : t->wall_ns;
+    free(spans);
+    return 0;
+}
+
+/* --- marks --- */
+
+static int is_step(const struct iot_trace *t, size_t i)
+{
+    return t->events.op[i] == IOT_OP_MARK && t->events.result[i] == 1;
+}
+
+/* What is marked after the run has ended belongs to nobody's step. */
+static size_t count_marks(const struct iot_trace *t, const struct iot_lane *lane,
+                          int64_t *starts_ns, size_t *first)
+{
+    size_t n = 0;
+    for (size_t i = lane->first_event; i < lane->first_event + lane->n_events; i++) {
+        if (!is_step(t, i) || t->events.t0_ns[i] >= t->wall_ns)
+            continue;
+        if (starts_ns)
+            starts_ns[n] = t->events.t0_ns[i];
+        if (!n++ && first)
+            *first = i;
+    }
+    return n;
+}
+
+static int from_marks(struct iot_steps *s, const struct iot_trace *t)
+{
+    size_t most = 0, n_most = 0;
+    for (size_t l = 0; l < t->n_lanes; l++) {
+        size_t n = count_marks(t, &t->lanes[l], NULL, NULL);
+        if (n > n_most) {
+            most = l;
+            n_most = n;
+        }
+    }
+    if (!n_most)
+        return 0;
+    s->starts_ns = malloc(n_most * sizeof *s->starts_ns);
+    if (!s->starts_ns)
+        return -1;
+    s->source = IOT_STEPS_MARKS;
+    s->n = count_marks(t, &t->lanes[most], s->starts_ns, &s->anchor);
+    return 0;
+}
+
+/* --- the period of a lane --- */
+
+static const int64_t *sorting;
+
+static int by_entry(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    if (sorting[x] != sorting[y])
+        return sorting[x] < sorting[y] ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+/* The carrying lane's events of the run, in order of time. */
+static size_t carried(const struct iot_trace *t, const struct iot_model *m, uint32_t *events)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->events.n; i++)
+        if (!m->waited[i] && t->events.t1_ns[i] <= t->wall_ns)
+            events[n++] = (uint32_t)i;
+    sorting = t->events.t0_ns;
+    qsort(events, n, sizeof *events, by_entry);
+    return n;
+}
+
+/* Where the carrying lane spends most of the run in waiting for one thread to end, that thread is
+ * where the steps are. Its lane; NULL if there is none. */
+static const struct iot_lane *joined(const struct iot_trace *t, const uint32_t *events, size_t n)
+{
+    const struct iot_events *e = &t->events;
+    for (size_t k = 0; k < n; k++) {
+        size_t i = events[k];
+        if (e->op[i] != IOT_OP_JOIN || e->t1_ns[i] - e->t0_ns[i] < t->wall_ns / 2)
+            continue;
+        for (size_t l = 0; l < t->n_lanes; l++) {
+            const struct iot_process *p = &t->processes[t->lanes[l].process];
+            if (p->first_lane + (size_t)e->arg[i] == l &&
+                i >= t->lanes[p->first_lane].first_event &&
+                i < t->lanes[p->first_lane].first_event + t->lanes[p->first_lane].n_events)
+                return &t->lanes[l];
+        }
+    }
+    return NULL;
+}
+
+static int from_period(struct iot_steps *s, const struct iot_trace *t, const struct iot_model *m)
+{
+    uint32_t *events = malloc((t->events.n + 1) * sizeof *events);
+    if (!events)
+        return -1;
+    size_t n = carried(t, m, events);
+    int failed = iot_period_find(s, t, events, n);
+    const struct iot_lane *other = failed || s->n ? NULL : joined(t, events, n);
+    if (other) {
+        for (n = 0; n < other->n_events; n++)
+            events[n] = (uint32_t)(other->first_event + n);
+        failed = iot_period_find(s, t, events, n);
+    }
+    free(events);
+    return failed ? -1 : 0;
+}
+
+int iot_steps_find(struct iot_steps *s, const struct iot_trace *t, const struct iot_model *m)
+{
+    *s = (struct iot_steps){0};
+    if (from_marks(s, t) || (!s->n && from_period(s, t, m)))
+        return -1;
+    return s->n ? set_end(s, t, m) : 0;
+}
+
+void iot_steps_free(struct iot_steps *s)
+{
+    free(s->starts_ns);
+    *s = (struct iot_steps){0};
+}

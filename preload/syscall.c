@@ -1,0 +1,70 @@
+/* syscall(2): of what is called by number, the futexes, on which other libraries build their locks,
+ * conditions and parking (Rust's std, C++'s futures). And what filters system calls. */
+#include <errno.h>
+#include <linux/futex.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+
+#include "preload/confine.h"
+#include "preload/real.h"
+#include "preload/record.h"
+#include "preload/shared.h"
+#include "preload/wrap.h"
+
+static void record(struct iot_thread *t, uint16_t op, struct iot_timed call, int64_t result,
+                   long address, long wakes)
+{
+    struct iot_place at = iot_place_of(t, (const void *)address);
+    iot_timed_event(t, call,
+                    &(struct iot_row){.result = result,
+                                      .offset = wakes,
+                                      .addr = at.addr,
+                                      .obj = at.name,
+                                      .op = op});
+}
+
+/* One that found its value changed did not wait. */
+static long futex_waits(struct iot_thread *t, const long a[6])
+{
+    IOT_TIMED(long, syscall, (SYS_futex, a[0], a[1], a[2], a[3], a[4], a[5]))
+    if (call.err != EAGAIN)
+        record(t, IOT_OP_FUTEX_WAIT, call, result, a[0], 0);
+    return result;
+}
+
+static void futex_wakes(struct iot_thread *t, const long a[6])
+{
+    uint64_t now = iot_now();
+    record(t, IOT_OP_FUTEX_WAKE, (struct iot_timed){now, now, 0}, 0, a[0], (int)a[2]);
+}
+
+/* As libc's own, it takes six arguments whatever the call needs. */
+long syscall(long number, ...)
+{
+    long a[6];
+    va_list ap;
+    va_start(ap, number);
+    for (int k = 0; k < 6; k++)
+        a[k] = va_arg(ap, long);
+    va_end(ap);
+    struct iot_thread *t = number == SYS_futex ? iot_enter() : NULL;
+    if (t) {
+        switch (a[1] & FUTEX_CMD_MASK) {
+        case FUTEX_WAIT:
+        case FUTEX_WAIT_BITSET:
+            return futex_waits(t, a);
+        case FUTEX_WAKE:
+        case FUTEX_WAKE_BITSET:
+        case FUTEX_REQUEUE:
+        case FUTEX_CMP_REQUEUE:
+            futex_wakes(t, a);
+            break;
+        default:
+            break;
+        }
+    }
+    if (iot_confines(number, a[0]))
+        return IOT_CONFINING(long,
+                             iot_real.syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]));
+    return iot_real.syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}

@@ -1,0 +1,179 @@
+/* What looks alike and is not. friends WHICH FOLDER ITEMS
+ *   nobody   slow I/O in a thread that nobody waits for
+ *   twins    two threads with equal I/O, one of them waited for
+ *   lock     a lock held during I/O, which the other thread wants
+ *   decode   read s, decode d beside compute c, queue of depth 1: s - max(0, c - d) an item
+ *   output   a consumer that blocks on output of its own; its producer is faster
+ *   poll     a loop that sleeps until a flag is set
+ *   spin     one that does not sleep
+ */
+#include <pthread.h>
+#include <semaphore.h>
+
+#include "measure.h"
+
+static const char *folder;
+static int items;
+static struct spans io, other_io, waits, decoding, computing;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static sem_t free_slots, filled;
+static ns_t put_at[SPANS_MAX];
+static int decode_ms;
+static volatile int flag;
+
+static void *reads(void *spans)
+{
+    for (int k = 0; k < items; k++)
+        read_file((struct spans *)spans, folder, k);
+    return NULL;
+}
+
+static void *reads_and_flags(void *spans)
+{
+    reads(spans);
+    __atomic_store_n(&flag, 1, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+static void *reads_locked(void *spans)
+{
+    for (int k = 0; k < items; k++) {
+        pthread_mutex_lock(&lock);
+        read_file((struct spans *)spans, folder, k);
+        pthread_mutex_unlock(&lock);
+        work_ms(20);
+    }
+    return NULL;
+}
+
+static void *reads_into_queue(void *unused)
+{
+    for (int k = 0; k < items; k++) {
+        read_file(&io, folder, k);
+        ns_t from = now();
+        work_ms(decode_ms);
+        span(&decoding, from, now());
+        sem_wait(&free_slots);
+        put_at[k] = now();
+        sem_post(&filled);
+    }
+    return unused;
+}
+
+static pthread_t start(void *(*routine)(void *), void *argument)
+{
+    pthread_t thread;
+    need(pthread_create(&thread, NULL, routine, argument) == 0, "pthread_create");
+    return thread;
+}
+
+static void nobody(void)
+{
+    pthread_t thread = start(reads, &io);
+    work_ms(items * 40);
+    pthread_join(thread, NULL);
+    truth("input", total(&io), 0, 0);
+}
+
+static void twins(void)
+{
+    pthread_t one = start(reads, &io), two = start(reads, &other_io);
+    pthread_detach(two);
+    pthread_join(one, NULL);
+    ns_t alone = total(&io);
+    work_ms(60); /* the other one comes to its end */
+    truth("input", alone + total(&other_io), alone, alone);
+}
+
+static void locked(void)
+{
+    pthread_t thread = start(reads_locked, &io);
+    for (int k = 0; k < items; k++) {
+        work_ms(7);
+        ns_t from = now();
+        pthread_mutex_lock(&lock);
+        span(&waits, from, now());
+        pthread_mutex_unlock(&lock);
+    }
+    pthread_detach(thread);
+    truth("input", total(&io), shared(&io, &waits), shared(&io, &waits));
+    _exit(0); /* at once: the thread's further calls are not ours */
+}
+
+/* What the consumer starves by that faster I/O could win: each read's time beyond what computing
+ * (on the item before) exceeds decoding. */
+static ns_t beyond(void)
+{
+    ns_t sum = 0;
+    for (int k = 0; k < io.n; k++) {
+        ns_t s = io.to[k] - io.from[k], spare = 0;
+        if (k)
+            spare = (computing.to[k - 1] - computing.from[k - 1]) -
+                    (decoding.to[k] - decoding.from[k]);
+        spare = spare > 0 ? spare : 0;
+        sum += s > spare ? s - spare : 0;
+    }
+    return sum;
+}
+
+static void queue(int decode, int compute, const char *log)
+{
+    decode_ms = decode;
+    int fd = log ? open(log, O_WRONLY | O_CREAT | O_TRUNC, 0644) : -1;
+    sem_init(&free_slots, 0, 1);
+    sem_init(&filled, 0, 0);
+    pthread_t thread = start(reads_into_queue, NULL);
+    for (int k = 0; k < items; k++) {
+        ns_t from = now();
+        sem_wait(&filled);
+        if (put_at[k] > from)
+            span(&waits, from, put_at[k]);
+        sem_post(&free_slots);
+        from = now();
+        work_ms(compute);
+        span(&computing, from, now());
+        if (fd < 0)
+            continue;
+        from = now();
+        need(write(fd, "result\n", 7) == 7, log);
+        span(&other_io, from, now());
+    }
+    pthread_join(thread, NULL);
+    if (log)
+        truth("output", total(&other_io), total(&other_io), 0);
+    else
+        truth("input", total(&io), beyond(), beyond());
+}
+
+static void loop(int sleeps)
+{
+    pthread_t thread = start(reads_and_flags, &io);
+    while (!__atomic_load_n(&flag, __ATOMIC_ACQUIRE))
+        if (sleeps)
+            work_ms(1);
+    pthread_join(thread, NULL);
+    truth("input", total(&io), 0, 0);
+}
+
+int main(int argc, char **argv)
+{
+    need(argc == 4, "friends WHICH FOLDER ITEMS");
+    const char *which = argv[1];
+    char log[4096];
+    folder = argv[2];
+    items = atoi(argv[3]);
+    snprintf(log, sizeof log, "%s/result.log", folder);
+    if (!strcmp(which, "nobody"))
+        nobody();
+    else if (!strcmp(which, "twins"))
+        twins();
+    else if (!strcmp(which, "lock"))
+        locked();
+    else if (!strcmp(which, "decode"))
+        queue(9, 15, NULL);
+    else if (!strcmp(which, "output"))
+        queue(0, 25, log);
+    else
+        loop(!strcmp(which, "poll"));
+    return 0;
+}

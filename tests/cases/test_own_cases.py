@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""Programs that measure what their I/O cost them, against the report: queues and hand-overs of many
+kinds, and what looks alike and is not.
+
+test_own_cases.py [NAME...]     all, or those whose name starts so
+"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "e2e"))
+import harness
+from harness import Tap
+
+PYTHON = "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
+PROGRAMS = HERE / "programs"
+ITEMS, FILE_BYTES, SLOW_US, TRIES = 24, 20000, 12000, 3
+
+
+def built(name):
+    return str(Path(os.environ["VICTIMS"]).parent / "cases" / name)
+
+
+def python(name, *arguments):
+    return lambda data: [PYTHON, "-B", PROGRAMS / (name + ".py"), arguments[0], data, ITEMS,
+                         *arguments[1:]]
+
+
+def binary(name, *arguments):
+    return lambda data: [built(name), *[data if a is None else a for a in arguments]]
+
+
+def friend(which, items=ITEMS):
+    return binary("case_friends", which, None, items)
+
+
+def explained(made):
+    lost = made["path"]["unexplained_ns"]
+    allowed = max(20e6, 0.02 * made["wall_ns"])
+    return [f"{lost / 1e6:.1f} ms of the path are unexplained"] if lost > allowed else []
+
+
+def sleeps(made):
+    """The path is in the loop's sleep."""
+    slept, wall = made["path"]["sleep_ns"], made["wall_ns"]
+    return [] if slept > 0.8 * wall else [f"{slept / 1e6:.1f} ms of sleep in {wall / 1e6:.1f} ms"]
+
+
+def computes(made):
+    """The path is in the loop's spinning."""
+    busy, wall = made["path"]["compute_ns"], made["wall_ns"]
+    return [] if busy > 0.9 * wall else [f"{busy / 1e6:.1f} ms of computing in {wall / 1e6:.1f} ms"]
+
+
+# Name: how it is run, and what else must hold. Consumers that work 5 ms starve beside reads of
+# 12 ms; those that work 20 ms lose the first read alone.
+CASES = {
+    "cxx_queue starved": (binary("case_cxx_queue", None, ITEMS, 5), explained),
+    "cxx_queue fed": (binary("case_cxx_queue", None, ITEMS, 20), explained),
+    "cxx_future starved": (binary("case_cxx_future", None, ITEMS, 5), explained),
+    "cxx_future fed": (binary("case_cxx_future", None, ITEMS, 20), explained),
+    "rust mpsc starved": (binary("queue_rs", "mpsc", None, ITEMS, 5), explained),
+    "rust mutex": (binary("queue_rs", "mutex", None, ITEMS, 7), explained),
+    "thread starved": (python("loaders", "thread", 5), explained),
+    "thread fed": (python("loaders", "thread", 20), explained),
+    "process starved": (python("loaders", "process", 5), explained),
+    "process fed": (python("loaders", "process", 20), explained),
+    "pool starved": (python("loaders", "pool", 3), explained),
+    "semaphore starved": (python("loaders", "semaphore", 5), explained),
+    "semaphore fed": (python("loaders", "semaphore", 20), explained),
+    "futures starved": (python("loaders", "futures", 5), explained),
+    "asyncio starved": (python("loaders", "asyncio", 5), explained),
+    "dataloader 0": (python("dataloader", 0, 5), explained),
+    "dataloader 2": (python("dataloader", 2, 3), explained),
+    "pipeline starved": (python("stages", "pipeline", 5), explained),
+    "unix socket": (python("stages", "unix", 5), explained),
+    "tcp socket": (python("stages", "tcp", 5), explained),
+    "nested": (python("stages", "nested", 0), explained),
+    "friend nobody": (friend("nobody", 8), explained),
+    "friend twins": (friend("twins", 8), explained),
+    "friend lock": (friend("lock"), explained),
+    "friend decode": (friend("decode"), explained),
+    "friend output": (friend("output"), explained),
+    "friend poll": (friend("poll", 8), sleeps),
+    "friend spin": (friend("spin", 8), computes),
+}
+
+
+def rust_program():
+    """Builds the Rust one where there is a compiler; gives why not otherwise."""
+    if not shutil.which("rustc"):
+        return "no rustc"
+    done = subprocess.run(["rustc", "-O", "-o", built("queue_rs"), PROGRAMS / "queue.rs"],
+                          capture_output=True, text=True)
+    return "" if done.returncode == 0 else done.stderr.splitlines()[0]
+
+
+def no_torch():
+    done = subprocess.run([PYTHON, "-c", "import torch"], capture_output=True)
+    return "" if done.returncode == 0 else "no PyTorch"
+
+
+def compare(made, truth):
+    row = next(o for o in made["objects"] if o["object"] == truth["object"])
+    bad = []
+    for field in ("service_ns", "exposed_ns", "waited_ns"):
+        want, got = truth[field], row[field]
+        if want is not None and abs(want - got) > max(0.05 * want, 5e6, truth.get("slack_ns", 0)):
+            bad.append(f"{field}: expected {want / 1e6:.2f} ms, got {got / 1e6:.2f}")
+    if made["model"]["replay_error_ns"]:
+        bad.append(f"T(1) is {made['model']['replay_error_ns']} ns beside the wall time")
+    times = [point[1] for point in made["model"]["curve"]]
+    steps = [a - b for a, b in zip(times, times[1:])]
+    if any(later > earlier + 2 for earlier, later in zip(steps, steps[1:])):
+        bad.append(f"T is not convex: {times}")
+    return bad
+
+
+def run_case(name, place):
+    command, also = CASES[name]
+    data = place / "data"
+    data.mkdir()
+    for k in range(ITEMS):
+        (data / f"part{k:03}.bin").write_bytes(bytes(FILE_BYTES))
+    env = {"SLOW_DIR": str(data), "SLOW_US": str(SLOW_US), "TRUTH": str(place / "truth.json"),
+           "IOTRACE_DIR": str(place / "trace"),
+           "LD_PRELOAD": harness.named("LIBIOTRACE") + ":" + built("libslow.so")}
+    done = harness.run(command(data), harness.plain(env), place)
+    if done.status:
+        return [f"status {done.status}: {done.tail()}"]
+    made = harness.report(place / "trace")
+    return compare(made, json.loads((place / "truth.json").read_text())) + also(made)
+
+
+def retried(name):
+    """Another run where a figure is off: what a program measures of itself is no truth where others
+    took its CPU in between."""
+    for _ in range(TRIES):
+        with harness.workplace() as place:
+            bad = run_case(name, place)
+        if not bad:
+            break
+    return bad
+
+
+def main():
+    out, without = Tap(), {}
+    wanted = [n for n in CASES if not sys.argv[1:] or any(n.startswith(a) for a in sys.argv[1:])]
+    if any(n.startswith("rust") for n in wanted):
+        without["rust"] = rust_program()
+    if any(n.startswith("dataloader") for n in wanted):
+        without["dataloader"] = no_torch()
+    for name in wanted:
+        reason = without.get(name.split()[0])
+        if reason:
+            out.skip(name, reason)
+            continue
+        out.run(name, lambda: retried(name))
+    return out.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

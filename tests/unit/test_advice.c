@@ -1,0 +1,184 @@
+/* Advice on runs of which it is known what a change would win, with the real model and replay. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "analyzer/advice.h"
+#include "analyzer/phases.h"
+#include "tests/unit/runs.h"
+
+#define MS INT64_C(1000000)
+
+static struct iot_model *model;
+static struct iot_classes classes;
+static struct iot_steps steps;
+static struct iot_report report;
+
+static void make(struct iot_test_run *run)
+{
+    run->processes[0].end_ns = run->lanes[0].end_ns = run->trace.wall_ns;
+    cr_assert_not_null(model = iot_model_build(&run->trace));
+    cr_assert_eq(iot_steps_find(&steps, &run->trace, model), 0);
+    cr_assert_eq(iot_classify(&classes, &run->trace, NULL, &steps), 0);
+    cr_assert_eq(iot_report_make(&report, &run->trace, model, &classes, &steps, SIZE_MAX), 0);
+    for (size_t i = 0; i < report.advice->n; i++) {
+        cr_expect_geq(report.advice->advice[i].gain_ns, run->trace.wall_ns / 100);
+        if (i)
+            cr_expect_leq(report.advice->advice[i].gain_ns, report.advice->advice[i - 1].gain_ns);
+    }
+}
+
+static void done(struct iot_test_run *run)
+{
+    iot_report_free(&report);
+    iot_classes_free(&classes);
+    iot_steps_free(&steps);
+    iot_model_free(model);
+    iot_test_run_free(run);
+}
+
+static const struct iot_advice *advice(int object, const char *words)
+{
+    for (size_t i = 0; i < report.advice->n; i++) {
+        const struct iot_advice *a = &report.advice->advice[i];
+        if (a->object == object && strstr(a->finding, words))
+            return a;
+    }
+    return NULL;
+}
+
+static void expect_gain(int object, const char *words, int64_t gain_ns, int64_t within_ns)
+{
+    const struct iot_advice *a = advice(object, words);
+    cr_assert_not_null(a, "nothing found with '%s'", words);
+    cr_expect_leq(llabs(a->gain_ns - gain_ns), within_ns, "'%s' wins %lld, not %lld", a->finding,
+                  (long long)a->gain_ns, (long long)gain_ns);
+}
+
+Test(advice, blocking_reads)
+{
+    struct iot_test_run *run = iot_test_run_new(200 * MS);
+    uint32_t file = iot_test_run_regular(run, "/d/a.jpg");
+    for (int i = 0; i < 5; i++)
+        iot_test_run_event(run, IOT_OP_READ, file, 10 * MS, 20 * i * MS);
+    make(run);
+    expect_gain(IOT_INPUT, "the run waits for its own", 50 * MS, 100);
+    cr_expect_eq(report.advice->n, 1, "and nothing else");
+    done(run);
+}
+
+Test(advice, small_calls_lose_their_fixed_cost)
+{
+    struct iot_test_run *run = iot_test_run_new(200 * MS);
+    uint32_t file = iot_test_run_regular(run, "/d/results.out");
+    for (int i = 0; i < 200; i++) {
+        size_t e = iot_test_run_event(run, IOT_OP_WRITE, file, 64, i * MS);
+        run->t1[e] = run->t0[e] + MS / 4;
+    }
+    make(run);
+    expect_gain(IOT_OUTPUT, "less than 4 KiB", 199 * MS / 4, MS); /* 200 calls become one */
+    done(run);
+}
+
+Test(advice, small_calls_at_random_places_stay)
+{
+    struct iot_test_run *run = iot_test_run_new(200 * MS);
+    uint32_t file = iot_test_run_regular(run, "/d/records.jpg");
+    for (int i = 0; i < 200; i++) {
+        size_t e = iot_test_run_event(run, IOT_OP_PREAD, file, 64, i * MS);
+        run->t1[e] = run->t0[e] + MS / 4;
+        run->offset[e] = i * 7919 % 1000 * 4096;
+    }
+    make(run);
+    cr_expect_null(advice(IOT_INPUT, "less than 4 KiB"));
+    done(run);
+}
+
+Test(advice, a_sync_for_each_token)
+{
+    struct iot_test_run *run = iot_test_run_new(400 * MS);
+    uint32_t file = iot_test_run_regular(run, "/d/tokens.out");
+    for (int i = 0; i < 100; i++) {
+        iot_test_run_event(run, IOT_OP_WRITE, file, 6, 4 * i * MS);
+        size_t e = iot_test_run_event(run, IOT_OP_FSYNC, file, 0, 4 * i * MS + 100);
+        run->t1[e] = run->t0[e] + MS;
+    }
+    make(run);
+    expect_gain(IOT_OUTPUT, "syncs of output", 90 * MS, MS / 100); /* every tenth stays */
+    done(run);
+}
+
+Test(advice, names_and_opens)
+{
+    struct iot_test_run *run = iot_test_run_new(400 * MS);
+    uint32_t file = iot_test_run_regular(run, "/d/a.jpg");
+    for (int i = 0; i < 50; i++) {
+        size_t open = iot_test_run_event(run, IOT_OP_OPEN, file, 0, 8 * i * MS);
+        run->t1[open] = run->t0[open] + MS;
+        iot_test_run_event(run, IOT_OP_READ, file, 100, 8 * i * MS + 2 * MS);
+        iot_test_run_event(run, IOT_OP_CLOSE, file, 0, 8 * i * MS + 3 * MS);
+    }
+    make(run);
+    expect_gain(IOT_INPUT, "1 files of input are opened 50 times", 49 * MS, MS / 100);
+    expect_gain(IOT_INPUT, "move no bytes", 50 * MS, MS / 100);
+    done(run);
+}
+
+Test(advice, when_it_is_not_io)
+{
+    struct iot_test_run *run = iot_test_run_new(1000 * MS);
+    iot_test_run_event(run, IOT_OP_READ, iot_test_run_regular(run, "/d/a.jpg"), MS, 0);
+    size_t e = iot_test_run_event(run, IOT_OP_SLEEP, 0, 0, 100 * MS);
+    run->t1[e] = 800 * MS;
+    run->processes[0].usage_end.runqueue_ns = (uint64_t)(60 * MS);
+    make(run);
+    cr_assert_eq(report.advice->n, 2);
+    expect_gain(-1, "70 % of it is sleep", 700 * MS, 100);
+    expect_gain(-1, "waited for a CPU: at most 60.0 ms", 60 * MS, 0);
+    done(run);
+}
+
+Test(phases, the_steps_and_what_is_around_them)
+{
+    struct iot_test_run *run = iot_test_run_new(130 * MS);
+    uint32_t model_file = iot_test_run_regular(run, "/d/m.gguf"),
+             file = iot_test_run_regular(run, "/d/a.jpg"),
+             out = iot_test_run_regular(run, "/d/end.log");
+    iot_test_run_event(run, IOT_OP_READ, model_file, 8 * MS, 0);
+    for (int i = 0; i < 10; i++) {
+        run->result[iot_test_run_event(run, IOT_OP_MARK, 0, 0, (10 + 10 * i) * MS)] = 1;
+        iot_test_run_event(run, IOT_OP_READ, file, (i + 1) * MS / 4 - 10,
+                           (10 + 10 * i) * MS + 10); /* after the mark */
+    }
+    iot_test_run_event(run, IOT_OP_WRITE, out, 5 * MS, 115 * MS);
+    make(run);
+    const struct iot_phase *p = report.phases->phases;
+    cr_assert_eq(report.phases->n, 3);
+    cr_expect_str_eq(p[0].name, "cold_start");
+    cr_expect_str_eq(p[1].name, "steady");
+    cr_expect_str_eq(p[2].name, "shutdown");
+    cr_expect_eq(p[0].end_ns, 10 * MS);
+    cr_expect_eq(p[2].start_ns, 110 * MS);
+    cr_expect_eq(p[1].steps, 10);
+    cr_expect_eq(p[0].objects[IOT_ARTIFACT].figures.bytes, 8 * MS);
+    cr_expect_eq(p[0].objects[IOT_ARTIFACT].files, 1);
+    cr_expect_eq(p[1].objects[IOT_INPUT].figures.data_ops, 10);
+    cr_expect_eq(p[1].objects[IOT_INPUT].figures.service_ns, 55 * MS / 4);
+    cr_expect_eq(p[1].objects[IOT_INPUT].figures.recoverable_ns, 55 * MS / 4);
+    cr_expect_eq(p[2].objects[IOT_OUTPUT].figures.exposed_ns, 5 * MS + 10);
+    cr_expect_leq(llabs(p[1].length.p50_ns - 10 * MS), MS / 100 + 10 * MS / 100);
+    cr_expect_leq(llabs(p[1].objects[IOT_INPUT].exposed.p50_ns - 5 * MS / 4), 5 * MS / 400);
+    cr_expect_leq(llabs(p[1].exposed.p95_ns - 10 * MS / 4), 10 * MS / 400);
+    done(run);
+}
+
+Test(phases, a_run_without_steps_is_one)
+{
+    struct iot_test_run *run = iot_test_run_new(100 * MS);
+    iot_test_run_event(run, IOT_OP_READ, iot_test_run_regular(run, "/d/a.jpg"), MS, 0);
+    make(run);
+    cr_assert_eq(report.phases->n, 1);
+    cr_expect_str_eq(report.phases->phases[0].name, "run");
+    cr_expect_eq(report.phases->phases[0].end_ns, 100 * MS);
+    cr_expect_eq(report.phases->phases[0].objects[IOT_INPUT].figures.bytes, MS);
+    done(run);
+}

@@ -1,0 +1,112 @@
+/* From a trace to its schedule: random programs, against a simulator that knows who let whom go on. */
+#include <criterion/criterion.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "analyzer/compose.h"
+#include "analyzer/model.h"
+#include "analyzer/pieces.h"
+#include "analyzer/schedule.h"
+#include "tests/unit/brute.h"
+#include "tests/unit/graphs.h"
+#include "tests/unit/programs.h"
+
+enum { PROGRAMS = 10000, SMALL_PROGRAMS = 2000 };
+
+static void check_sums(const struct iot_model *m, uint64_t seed)
+{
+    const struct iot_path_parts *p = &m->path;
+    int64_t exposed = 0;
+    for (size_t i = 0; i < m->trace->events.n; i++) {
+        cr_assert(m->exposed_ns[i] >= 0 && m->exposed_ns[i] <= m->service_ns[i], "seed %" PRIu64,
+                  seed);
+        exposed += m->exposed_ns[i];
+    }
+    cr_assert_eq(exposed, p->io_ns, "seed %" PRIu64, seed);
+    cr_assert_eq(p->compute_ns + p->io_ns + p->gpu_ns + p->sleep_ns + p->wake_ns + p->external_ns +
+                     p->unexplained_ns,
+                 m->wall_ns, "seed %" PRIu64, seed);
+    cr_assert_eq(p->unexplained_ns, 0, "seed %" PRIu64, seed);
+}
+
+/* T is convex: it falls the less the further lambda goes down. */
+static void check_curve(const struct iot_model *m, const struct iot_test_program *p, uint64_t seed)
+{
+    int64_t before = IOT_TIME_MAX;
+    for (size_t k = 0; k < m->n_curve; k++) {
+        int64_t takes = iot_test_program_takes(p, 10 - (int)k, NULL);
+        cr_assert_eq(m->curve[k].time_ns, takes,
+                     "seed %" PRIu64 ", lambda %g: %" PRId64 ", the simulator %" PRId64, seed,
+                     m->curve[k].lambda, m->curve[k].time_ns, takes);
+        if (k) {
+            int64_t fall = m->curve[k - 1].time_ns - m->curve[k].time_ns;
+            cr_assert(fall <= before, "seed %" PRIu64 ": not convex", seed);
+            before = fall;
+        }
+    }
+}
+
+static void check_recoverable(const struct iot_model *m, const struct iot_test_program *p,
+                              uint64_t seed)
+{
+    uint64_t state = seed;
+    uint8_t without[IOT_TEST_PROGRAM_STEPS] = {0};
+    uint8_t *selected = calloc(m->trace->events.n + 1, 1);
+    for (size_t s = 0; s < p->n; s++)
+        if (p->steps[s].seen && iot_test_random(&state, 2))
+            without[s] = selected[p->event[s]] = 1;
+    cr_assert_eq(m->wall_ns - iot_model_recoverable(m, selected),
+                 iot_test_program_takes(p, 10, without), "seed %" PRIu64, seed);
+    free(selected);
+}
+
+Test(schedule, random_programs_take_what_the_simulator_says)
+{
+    for (uint64_t seed = 1; seed <= PROGRAMS; seed++) {
+        struct iot_test_program *p = iot_test_program_new(seed, 0);
+        struct iot_model *m = iot_model_build(&p->trace);
+        cr_assert_eq(m->wall_ns, p->trace.wall_ns, "seed %" PRIu64, seed);
+        cr_assert_eq(m->replay_error_ns, 0, "seed %" PRIu64, seed);
+        cr_assert_eq(m->cut_edges, 0, "seed %" PRIu64, seed);
+        cr_assert_eq(m->unmatched_waits, 0, "seed %" PRIu64, seed);
+        check_sums(m, seed);
+        check_curve(m, p, seed);
+        check_recoverable(m, p, seed);
+        iot_model_free(m);
+        iot_test_program_free(p);
+    }
+}
+
+Test(schedule, exposed_is_that_of_all_paths)
+{
+    int checked = 0;
+    for (uint64_t seed = 1; seed <= SMALL_PROGRAMS; seed++) {
+        struct iot_test_program *p = iot_test_program_new(seed, 1);
+        struct iot_model *m = iot_model_build(&p->trace);
+        const struct iot_graph *g = &m->schedule->graph;
+        if (g->n_edges <= 64) {
+            struct iot_test_paths all = {0};
+            double least[64], most[64];
+            iot_test_all_paths(&all, g);
+            iot_test_shares(&all, g->n_edges, least, most);
+            for (size_t n = 0; n < g->n_edges; n++) {
+                double share = (double)m->edge_share[n] / (double)IOT_SHARE_ONE;
+                cr_assert(share >= least[n] - 1e-9 && share <= most[n] + 1e-9,
+                          "seed %" PRIu64 ", edge %zu: %g, not in %g to %g", seed, n, share,
+                          least[n], most[n]);
+                const struct iot_edge *edge = &g->edges[n];
+                for (size_t i = edge->call_first; i < edge->call_first + (size_t)edge->call_count;
+                     i++) {
+                    double exact = share * (double)m->service_ns[i];
+                    double off = (double)m->exposed_ns[i] - exact;
+                    cr_assert(off > -1.01 && off < 1.01, "seed %" PRIu64 ", call %zu", seed, i);
+                }
+            }
+            free(all.paths);
+            checked++;
+        }
+        iot_model_free(m);
+        iot_test_program_free(p);
+    }
+    cr_assert(checked > SMALL_PROGRAMS / 4, "%d small graphs", checked);
+}
