@@ -1,30 +1,13 @@
-/* Calls that may put a seccomp filter in place. */
+/* Programs that filter their system calls (seccomp): a call that a filter does not know may kill. */
 #ifndef IOT_PRELOAD_CONFINE_H
 #define IOT_PRELOAD_CONFINE_H
 
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
+/* Whether this system call may put a filter in place. */
+int iot_confines(long number, const long a[6]);
 
-#include "preload/process.h"
-
-/* Makes such a call, and is ready for what it brings; gives its result. */
-#define IOT_CONFINING(type, call)                                                                  \
-    ({                                                                                             \
-        struct iot_thread *confined = iot_enter();                                                 \
-        if (confined)                                                                              \
-            iot_process_confine(confined);                                                         \
-        type outcome = call;                                                                       \
-        if (confined)                                                                              \
-            iot_process_confined(outcome < 0);                                                     \
-        outcome;                                                                                   \
-    })
-
-static inline int iot_confines(long number, long first)
-{
-    return (number == SYS_seccomp &&
-            (first == SECCOMP_SET_MODE_STRICT || first == SECCOMP_SET_MODE_FILTER)) ||
-           (number == SYS_prctl && first == PR_SET_SECCOMP);
-}
+/* Before and after such a call. A filter that would kill for what the recorder asks of the kernel is found
+ * out before; then what recording needs is made ready, and from then on nothing is asked. */
+void iot_confine_before(long number, const long a[6]);
+void iot_confine_after(long result);
 
 #endif

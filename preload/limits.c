@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "preload/confine.h"
@@ -62,7 +63,11 @@ int prctl(int option, ...)
     unsigned long a = va_arg(ap, unsigned long), b = va_arg(ap, unsigned long),
                   c = va_arg(ap, unsigned long), d = va_arg(ap, unsigned long);
     va_end(ap);
-    if (option == PR_SET_SECCOMP)
-        return IOT_CONFINING(int, iot_real.prctl(option, a, b, c, d));
-    return iot_real.prctl(option, a, b, c, d);
+    const long all[6] = {option, (long)a, (long)b, (long)c, (long)d, 0};
+    if (!iot_confines(SYS_prctl, all))
+        return iot_real.prctl(option, a, b, c, d);
+    iot_confine_before(SYS_prctl, all);
+    int result = iot_real.prctl(option, a, b, c, d);
+    iot_confine_after(result);
+    return result;
 }

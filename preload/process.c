@@ -270,10 +270,8 @@ void iot_process_confine(struct iot_thread *t)
     iot_confined = unready ? IOT_CONFINED_WITHOUT_ROOM : IOT_CONFINED;
 }
 
-void iot_process_confined(int failed_to)
+void iot_process_free(void)
 {
-    if (!failed_to || !iot_confined)
-        return;
     iot_confined = IOT_FREE;
     set_limit(limit_before_confinement);
 }

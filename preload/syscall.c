@@ -63,8 +63,11 @@ long syscall(long number, ...)
             break;
         }
     }
-    if (iot_confines(number, a[0]))
-        return IOT_CONFINING(long,
-                             iot_real.syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]));
-    return iot_real.syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    int confines = iot_confines(number, a);
+    if (confines)
+        iot_confine_before(number, a);
+    long result = iot_real.syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    if (confines)
+        iot_confine_after(result);
+    return result;
 }
