@@ -129,6 +129,9 @@ CASES = {
     "friend lock": (friend("lock"), explained),
     "friend decode": (friend("decode"), explained),
     "friend output": (friend("output"), explained),
+    "friend sysv": (friend("sysv"), words("thread 1", "semid:")),
+    "friend msg": (friend("msg"), words("thread 1", "msqid:")),
+    "friend mq": (friend("mq"), words("thread 1", "mq:")),
     "friend poll": (friend("poll", 8), sleeps),
     "friend spin": (friend("spin", 8), computes),
 }

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <thread>
 
-#include "measure.h"
+#include "tests/cases/programs/measure.h"
 
 int main(int, char **argv)
 {
