@@ -1,13 +1,17 @@
 #include "analyzer/behaviour.h"
 
-/* Until marks say where steps are, time has to do. What is over within the first quarter of the run
- * was loaded; what goes on for more than half of it was read along the way. */
+/* Without marks that say where steps are, time has to do. What is over within the first quarter of
+ * the run was loaded; what goes on for more than half of it was read along the way. */
 enum {
     LARGE_BYTES = 1 << 20,
+    WEIGHTS_BYTES = 16 << 20, /* a part of a model that is split; a sample is smaller */
     SIBLINGS_MIN = 3,
     PIECES_MIN = 8,
     STEPS_MIN = 3,   /* to be read in many of them; */
     STEPS_SHARE = 10, /* and at least one in so many */
+    MAPS_MIN = 3,
+    BACK_SHARE = 8,        /* state if this part of what was written is read back */
+    SYNCED_BACK_SHARE = 2, /* who syncs means to keep: a database, and what it looks up in it */
 };
 
 static const struct iot_judgement nothing = {.object = -1};
@@ -17,14 +21,16 @@ static struct iot_judgement say(enum iot_object object, const char *why)
     return (struct iot_judgement){.object = (int)object, .why = why};
 }
 
-static int loaded_early(const struct iot_group *g, int64_t wall_ns)
+static int loaded_early(const struct iot_uses *uses, const struct iot_group *g)
 {
-    return g->last_read_ns < wall_ns / 4;
+    return g->last_read_ns < uses->early_ns;
 }
 
 static int is_state(const struct iot_group *g)
 {
-    return g->n_back && g->back_bytes >= g->written_bytes - g->back_bytes;
+    int64_t share = g->synced ? SYNCED_BACK_SHARE : BACK_SHARE;
+    return g->n_back && g->back_bytes >= g->written_bytes - g->back_bytes &&
+           g->back_read_bytes >= g->back_bytes / share;
 }
 
 struct iot_judgement iot_judge_written(const struct iot_group *g, const struct iot_use *use)
@@ -41,17 +47,37 @@ struct iot_judgement iot_judge_written(const struct iot_group *g, const struct i
     return say(IOT_OUTPUT, written[use->renamed_to != 0][use->flags & IOT_USE_SYNCED ? 1 : 0]);
 }
 
-struct iot_judgement iot_judge_read(const struct iot_group *g, const struct iot_use *use,
-                                    int64_t wall_ns)
+/* Of a file that was written as well. */
+static struct iot_judgement judge_read_back(const struct iot_group *g, const struct iot_use *use)
 {
     /* Written under another name, before a rename: that group says what was written is. */
     int state = is_state(g) || !g->n_written;
     if (state && use->read_back_bytes > use->read_bytes / 2)
         return say(IOT_STATE, "written, then read back");
+    /* Pages of a database: looked at between changes of it. */
+    if (!state && use->read_back_bytes && use->written_bytes > use->read_bytes)
+        return say(IOT_OUTPUT, "written, and looked at between");
+    return nothing;
+}
+
+struct iot_judgement iot_judge_read(const struct iot_uses *uses, const struct iot_group *g,
+                                    const struct iot_use *use, int likely_artifact)
+{
+    struct iot_judgement back = judge_read_back(g, use);
+    if (back.object >= 0)
+        return back;
+    if (g->steps >= STEPS_MIN && g->n_read <= 1)
+        return say(IOT_INPUT, "read in many steps");
+    if (g->maps >= MAPS_MIN && g->last_map_ns - g->first_map_ns > uses->wall_ns / 2)
+        return say(IOT_INPUT, "mapped again and again all along");
     if (!use->read_bytes || g->n_read < SIBLINGS_MIN)
         return nothing;
-    /* The shards of a model are siblings as well: large, and all read at the start. */
-    if (loaded_early(g, wall_ns) && g->read_bytes / g->n_read >= LARGE_BYTES)
+    /* The shards of a model are siblings as well: large, and all read at the start, or, in a run
+     * that does little else, read whole. */
+    int64_t each = g->read_bytes / g->n_read;
+    int whole = g->read_bytes >= g->size / 2;
+    if ((loaded_early(uses, g) && each >= LARGE_BYTES) ||
+        (likely_artifact && whole && each >= WEIGHTS_BYTES))
         return nothing;
     struct iot_judgement siblings = say(IOT_INPUT, "1 of %u alike, read in turn");
     siblings.counts = 1;
@@ -69,15 +95,15 @@ struct iot_judgement iot_judge_steps(const struct iot_groups *groups, uint32_t g
                : nothing;
 }
 
-struct iot_judgement iot_guess_read(const struct iot_group *g, int64_t wall_ns)
+struct iot_judgement iot_guess_read(const struct iot_uses *uses, const struct iot_group *g)
 {
     if (!g->n_read)
         return g->mapped ? say(IOT_ARTIFACT, "mapped into memory")
                          : say(IOT_INPUT, "read, and no rule knows it");
     int64_t span = g->last_read_ns - g->first_read_ns;
-    if (span > wall_ns / 2 && g->reads >= PIECES_MIN)
+    if (span > uses->wall_ns / 2 && g->reads >= PIECES_MIN)
         return say(IOT_INPUT, "read in pieces all along");
-    if (g->size > 0 && g->read_bytes > g->size + g->size / 2 && !loaded_early(g, wall_ns))
+    if (g->size > 0 && g->read_bytes > g->size + g->size / 2 && !loaded_early(uses, g))
         return say(IOT_INPUT, "read more than once");
     if (g->read_bytes / g->n_read >= LARGE_BYTES)
         return say(IOT_ARTIFACT, "large and read once");

@@ -6,9 +6,10 @@
 
 #include "analyzer/arena.h"
 #include "analyzer/behaviour.h"
+#include "analyzer/company.h"
 #include "analyzer/table.h"
 
-/* Above, a file is data whatever its name is. */
+/* A file as large is data, whatever its name is. */
 enum { CONFIGURATION_BYTES = 256 * 1024 };
 
 enum { UNDECIDED = 255 };
@@ -32,18 +33,20 @@ static int is_used(const struct iot_use *use, enum iot_direction direction)
                                     : use->written_bytes || use->flags & IOT_USE_TO_WRITE;
 }
 
-static int settle(struct iot_file_class *c, enum iot_direction d, int object, const char *why)
+static int settle(struct iot_file_class *c, enum iot_direction d, int object, enum iot_by by,
+                  const char *why)
 {
     c->object[d] = (uint8_t)object;
+    c->by[d] = (uint8_t)by;
     c->why[d] = why;
     return 1;
 }
 
-static int by_rules(const struct iot_rules *rules, const char *name, enum iot_direction d,
-                    struct iot_file_class *c)
+static int by_rules(const struct iot_rules *rules, enum iot_by by, const char *name,
+                    enum iot_direction d, struct iot_file_class *c)
 {
     const struct iot_rule *rule = rules ? iot_rules_find(rules, name, d) : NULL;
-    return rule ? settle(c, d, rule->object, rule->why) : 0;
+    return rule ? settle(c, d, rule->object, by, rule->why) : 0;
 }
 
 /* The words for a group are made once. */
@@ -62,21 +65,20 @@ static const char *words(struct work *w, uint32_t group, const struct iot_judgem
     return w->counted_why[group] ? w->counted_why[group] : "one of many alike, read in turn";
 }
 
-static int by_judgement(struct work *w, uint32_t f, struct iot_judgement j, enum iot_direction d)
+static int by_judgement(struct work *w, uint32_t f, struct iot_judgement j, enum iot_by by,
+                        enum iot_direction d)
 {
     if (j.object < 0)
         return 0;
-    return settle(&w->classes->files[f], d, j.object, words(w, w->groups.of_file[f], &j));
+    return settle(&w->classes->files[f], d, j.object, by, words(w, w->groups.of_file[f], &j));
 }
 
 static int by_likely_rules(const struct iot_group *g, const char *name, enum iot_direction d,
                            struct iot_file_class *c)
 {
-    const struct iot_rule *rule = iot_rules_find(iot_rules_likely(), name, d);
     int64_t bytes = g->size > g->read_bytes ? g->size : g->read_bytes;
-    if (!rule || (rule->object == IOT_OTHER && bytes >= CONFIGURATION_BYTES))
-        return 0;
-    return settle(c, d, rule->object, rule->why);
+    return (bytes < CONFIGURATION_BYTES && by_rules(iot_rules_small(), IOT_BY_SMALL, name, d, c)) ||
+           by_rules(iot_rules_likely(), IOT_BY_LIKELY, name, d, c);
 }
 
 static int by_use(struct work *w, uint32_t f, enum iot_direction d)
@@ -84,15 +86,17 @@ static int by_use(struct work *w, uint32_t f, enum iot_direction d)
     const struct iot_file *file = &w->trace->files[f];
     const struct iot_use *use = &w->uses.files[f];
     const struct iot_group *g = &w->groups.groups[w->groups.of_file[f]];
-    int64_t wall = w->trace->wall_ns;
 
     if (d == IOT_WRITING)
-        return by_judgement(w, f, iot_judge_written(g, use), d);
-    if (by_judgement(w, f, iot_judge_read(g, use, wall), d) ||
-        by_judgement(w, f, iot_judge_steps(&w->groups, w->groups.of_file[f], &w->step_use), d) ||
+        return by_judgement(w, f, iot_judge_written(g, use), IOT_BY_BEHAVIOUR, d);
+    const struct iot_rule *likely = iot_rules_find(iot_rules_likely(), file->name, d);
+    int artifact = likely && likely->object == IOT_ARTIFACT;
+    if (by_judgement(w, f, iot_judge_read(&w->uses, g, use, artifact), IOT_BY_BEHAVIOUR, d) ||
+        by_judgement(w, f, iot_judge_steps(&w->groups, w->groups.of_file[f], &w->step_use),
+                     IOT_BY_BEHAVIOUR, d) ||
         by_likely_rules(g, file->name, d, &w->classes->files[f]))
         return 1;
-    return by_judgement(w, f, iot_guess_read(g, wall), d);
+    return by_judgement(w, f, iot_guess_read(&w->uses, g), IOT_BY_GUESS, d);
 }
 
 static void decide(struct work *w, uint32_t f, enum iot_direction d)
@@ -101,19 +105,19 @@ static void decide(struct work *w, uint32_t f, enum iot_direction d)
     const struct iot_use *use = &w->uses.files[f];
     struct iot_file_class *c = &w->classes->files[f];
 
-    if (by_rules(w->user, file->name, d, c) ||
-        by_judgement(w, f, iot_judge_channel(&w->uses, file, use, d), d))
+    if (by_rules(w->user, IOT_BY_USER, file->name, d, c) ||
+        by_judgement(w, f, iot_judge_channel(&w->uses, file, use, d), IOT_BY_KIND, d))
         return;
     /* A disk below /dev is data, unlike the other things there. */
-    if (file->kind != IOT_FILE_BLOCK && by_rules(iot_rules_sure(), file->name, d, c))
+    if (file->kind != IOT_FILE_BLOCK && by_rules(iot_rules_sure(), IOT_BY_SURE, file->name, d, c))
         return;
     if (d == IOT_READING && use->flags & IOT_USE_PROGRAM) {
-        settle(c, d, IOT_OTHER, "a program of the run");
+        settle(c, d, IOT_OTHER, IOT_BY_KIND, "a program of the run");
         return;
     }
     if (is_used(use, d) && by_use(w, f, d))
         return;
-    settle(c, d, UNDECIDED, NULL);
+    settle(c, d, UNDECIDED, IOT_BY_NOTHING, NULL);
 }
 
 /* The direction that metadata and syncs go with. */
@@ -134,12 +138,12 @@ static void finish_used(struct work *w, uint32_t f)
     const struct iot_use *use = &w->uses.files[f];
     struct iot_file_class *c = &w->classes->files[f];
 
-    c->main = (uint8_t)main_direction(&w->trace->files[f], use);
     for (int d = 0; d < IOT_DIRECTIONS; d++) {
         int other = !d;
         if (is_used(use, (enum iot_direction)d) || !is_used(use, (enum iot_direction)other))
             continue;
         c->object[d] = c->object[other];
+        c->by[d] = c->by[other];
         c->why[d] = c->why[other];
     }
     if (!is_used(use, IOT_READING) && !is_used(use, IOT_WRITING))
@@ -158,14 +162,14 @@ static void finish_unused(struct work *w, uint32_t f)
     uint8_t family = w->family_object[w->uses.files[f].family];
 
     if (c->object[c->main] == UNDECIDED && family != UNDECIDED)
-        settle(c, c->main, family, "renamed from such a file");
+        settle(c, c->main, family, IOT_BY_COMPANY, "renamed from such a file");
     else if (c->object[c->main] == UNDECIDED && siblings != UNDECIDED)
-        settle(c, c->main, siblings, "like the files beside it");
+        settle(c, c->main, siblings, IOT_BY_COMPANY, "like the files beside it");
     else if (c->object[c->main] == UNDECIDED)
-        settle(c, c->main, IOT_OTHER,
+        settle(c, c->main, IOT_OTHER, IOT_BY_NOTHING,
                w->trace->files[f].kind == IOT_FILE_DIRECTORY ? "a folder" : "no bytes moved");
     if (c->object[!c->main] == UNDECIDED)
-        settle(c, !c->main, c->object[c->main], c->why[c->main]);
+        settle(c, !c->main, c->object[c->main], (enum iot_by)c->by[c->main], c->why[c->main]);
 }
 
 /* --- folders: what is looked for in them --- */
@@ -250,13 +254,17 @@ static int start(struct work *w)
 static int classify(struct work *w)
 {
     uint32_t n = (uint32_t)w->trace->n_files;
-    settle(&w->classes->files[0], IOT_READING, IOT_OTHER, "without a name");
-    settle(&w->classes->files[0], IOT_WRITING, IOT_OTHER, "without a name");
+    settle(&w->classes->files[0], IOT_READING, IOT_OTHER, IOT_BY_NOTHING, "without a name");
+    settle(&w->classes->files[0], IOT_WRITING, IOT_OTHER, IOT_BY_NOTHING, "without a name");
     for (uint32_t f = 1; f < n; f++) {
         decide(w, f, IOT_READING);
         decide(w, f, IOT_WRITING);
-        finish_used(w, f);
+        w->classes->files[f].main = (uint8_t)main_direction(&w->trace->files[f], &w->uses.files[f]);
     }
+    if (iot_company_judge(w->classes, w->trace, &w->uses, &w->groups))
+        return -1;
+    for (uint32_t f = 1; f < n; f++)
+        finish_used(w, f);
     if (judge_folders(w))
         return -1;
     for (uint32_t f = 1; f < n; f++)

@@ -36,6 +36,7 @@ int iot_option_error(int found, char **argv);
 
 int iot_cmd_doctor(int argc, char **argv);
 int iot_cmd_dump(int argc, char **argv);
+int iot_cmd_explain(int argc, char **argv);
 int iot_cmd_ledger(int argc, char **argv);
 int iot_cmd_report(int argc, char **argv);
 int iot_cmd_run(int argc, char **argv);

@@ -7,6 +7,7 @@
 static const struct iot_command commands[] = {
     {"doctor", iot_cmd_doctor, "what can and cannot be traced here, and why"},
     {"dump", iot_cmd_dump, "every event of a run"},
+    {"explain", iot_cmd_explain, "why a file is the object it is, and how it was used"},
     {"ledger", iot_cmd_ledger, "the service-time ledger of hand-written I/O events"},
     {"report", iot_cmd_report, "which I/O makes a run longer, and by how much"},
     {"run", iot_cmd_run, "a command, traced, and a short report after it"},

@@ -4,36 +4,12 @@
 #include "analyzer/report_parts.h"
 #include "analyzer/serialization.h"
 
-static int by_time(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* When marks say that steps began, in order. NULL without memory. */
-static int64_t *marked_steps(const struct iot_events *e, size_t *n)
-{
-    size_t marks = 0;
-    for (size_t i = 0; i < e->n; i++)
-        marks += e->op[i] == IOT_OP_MARK && e->result[i] == 1;
-    int64_t *steps = malloc((marks + 1) * sizeof *steps);
-    *n = 0;
-    for (size_t i = 0; i < e->n && steps; i++)
-        if (e->op[i] == IOT_OP_MARK && e->result[i] == 1)
-            steps[(*n)++] = e->t0_ns[i];
-    if (steps)
-        qsort(steps, *n, sizeof *steps, by_time);
-    return steps;
-}
-
-int iot_rows_coding(struct iot_rows *rows)
+int iot_rows_coding(struct iot_rows *rows, const struct iot_steps *steps)
 {
     struct iot_report *r = rows->report;
-    size_t n_steps, n_files = r->trace->n_files;
+    size_t n_files = r->trace->n_files;
     struct iot_coding *coding = malloc((n_files + 1) * sizeof *coding);
-    int64_t *steps = marked_steps(&r->trace->events, &n_steps);
-    int failed = !coding || !steps ||
-                 iot_serialization_find(coding, r->model, rows->classes, steps, n_steps);
+    int failed = !coding || iot_serialization_find(coding, r->model, rows->classes, steps);
 
     for (size_t f = 0; f < n_files && !failed; f++)
         for (int d = 0; d < IOT_DIRECTIONS; d++) {
@@ -44,7 +20,6 @@ int iot_rows_coding(struct iot_rows *rows)
             to->coded = 1;
         }
     free(coding);
-    free(steps);
     return failed ? -1 : 0;
 }
 

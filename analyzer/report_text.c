@@ -114,6 +114,25 @@ static void put_ledger(const struct iot_page *page)
     put_row(page->out, "total", &page->report->total);
 }
 
+/* Encoding and decoding are no part of the ledger, but what a faster path would not help. */
+static void put_serialization(const struct iot_page *page)
+{
+    char text[256] = "";
+    size_t n = 0;
+    for (int o = 0; o < IOT_OTHER; o++) {
+        const struct iot_figures *f = &page->report->objects[o].figures;
+        if (f->coded && f->serialization_ns > page->report->model->wall_ns / 200)
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s%s %s",
+                                  n ? ", " : "Encoding and decoding, beside this: ",
+                                  iot_object_names[o], iot_people_time(f->serialization_ns).text);
+    }
+    if (!n)
+        return;
+    fputc('\n', page->out);
+    snprintf(text + n, sizeof text - n, ".");
+    iot_page_wrapped(page, text, 0);
+}
+
 /* --- files --- */
 
 const char *iot_page_from_here(const struct iot_report *r, const char *path)
@@ -249,6 +268,7 @@ void iot_report_write_text(const struct iot_report *report, FILE *out,
     put_ledger(&page);
     if (style->brief)
         return;
+    put_serialization(&page);
     iot_page_steps(&page);
     put_files(&page);
     put_waits(&page);

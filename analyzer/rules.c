@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "analyzer/arena.h"
 
@@ -12,9 +13,9 @@ enum { ERROR_BYTES = 512 };
 
 const char *const iot_object_names[IOT_OBJECTS] = {"input", "artifact", "state", "output", "other"};
 
-/* Nearly every glob is a fixed text with a star at one end: no need for fnmatch, which matters for
- * a million files. */
-enum glob_kind { GLOB_ANY, GLOB_EXACT, GLOB_STARTS, GLOB_ENDS };
+/* Nearly every glob is a fixed text with a star at one end or both: no need for fnmatch, which
+ * matters for a million files. Of any other, its longest fixed piece must be there. */
+enum glob_kind { GLOB_ANY, GLOB_EXACT, GLOB_STARTS, GLOB_ENDS, GLOB_HOLDS };
 
 enum {
     READ = 1 << IOT_READING,
@@ -22,9 +23,45 @@ enum {
     BOTH = READ | WRITE,
 };
 
+static const char special[] = "*?[\\";
+
+/* Behind a set in brackets: a ']' that stands first in it is one of the set. */
+static const char *behind_set(const char *at)
+{
+    at++;
+    at += *at == '!' || *at == '^';
+    at += *at == ']';
+    return at + strcspn(at, "]");
+}
+
+/* Nothing, if the glob escapes something. */
+static void find_longest_piece(struct iot_rule *rule)
+{
+    rule->n_fixed = 0;
+    for (const char *at = rule->glob; *at && !strchr(rule->glob, '\\');) {
+        size_t n = strcspn(at, special);
+        if (n > rule->n_fixed) {
+            rule->fixed = at;
+            rule->n_fixed = n;
+        }
+        at += n;
+        if (*at == '[')
+            at = behind_set(at);
+        at += *at != '\0';
+    }
+}
+
+/* A bit for each letter that occurs; letters share bits. */
+static uint64_t letters_of(const char *text, size_t n)
+{
+    uint64_t letters = 0;
+    for (size_t i = 0; i < n; i++)
+        letters |= UINT64_C(1) << ((unsigned char)text[i] & 63);
+    return letters;
+}
+
 static void compile(struct iot_rule *rule)
 {
-    static const char special[] = "*?[\\";
     const char *glob = rule->glob;
     size_t n = strlen(glob), plain = strcspn(glob, special);
 
@@ -41,10 +78,35 @@ static void compile(struct iot_rule *rule)
         rule->kind = GLOB_ENDS;
         rule->fixed = glob + 1;
         rule->n_fixed = n - 1;
+    } else if (n > 2 && glob[0] == '*' && glob[n - 1] == '*' &&
+               strcspn(glob + 1, special) == n - 2) {
+        rule->kind = GLOB_HOLDS;
+        rule->fixed = glob + 1;
+        rule->n_fixed = n - 2;
+    } else {
+        find_longest_piece(rule);
     }
+    rule->letters = letters_of(rule->fixed, rule->n_fixed);
 }
 
-static int matches(const struct iot_rule *rule, const char *name, size_t n)
+static int ends(const struct iot_rule *rule, const char *name, size_t n)
+{
+    if (n < rule->n_fixed || !n)
+        return 0;
+    const char *end = name + n - rule->n_fixed;
+    if ((name[n - 1] ^ rule->fixed[rule->n_fixed - 1]) & ~('a' ^ 'A'))
+        return 0; /* nearly all */
+    return rule->any_case ? !strncasecmp(end, rule->fixed, rule->n_fixed)
+                          : !memcmp(end, rule->fixed, rule->n_fixed);
+}
+
+static int holds(const struct iot_rule *rule, const char *name, size_t n, uint64_t letters)
+{
+    return !(rule->letters & ~letters) && memmem(name, n, rule->fixed, rule->n_fixed);
+}
+
+/* `letters`: of the whole path. */
+static int matches(const struct iot_rule *rule, const char *name, size_t n, uint64_t letters)
 {
     switch (rule->kind) {
     case GLOB_EXACT:
@@ -52,9 +114,11 @@ static int matches(const struct iot_rule *rule, const char *name, size_t n)
     case GLOB_STARTS:
         return n >= rule->n_fixed && !memcmp(name, rule->fixed, rule->n_fixed);
     case GLOB_ENDS:
-        return n >= rule->n_fixed && !memcmp(name + n - rule->n_fixed, rule->fixed, rule->n_fixed);
+        return ends(rule, name, n);
+    case GLOB_HOLDS:
+        return holds(rule, name, n, letters);
     default:
-        return !fnmatch(rule->glob, name, 0);
+        return holds(rule, name, n, letters) && !fnmatch(rule->glob, name, 0);
     }
 }
 
@@ -64,12 +128,14 @@ const struct iot_rule *iot_rules_find(const struct iot_rules *rules, const char 
     const char *slash = strrchr(path, '/');
     const char *last = slash ? slash + 1 : path;
     size_t n_path = strlen(path), n_last = n_path - (size_t)(last - path);
+    uint64_t letters = letters_of(path, n_path);
 
     for (size_t i = 0; i < rules->n; i++) {
         const struct iot_rule *rule = &rules->rules[i];
         if (!(rule->directions >> direction & 1))
             continue;
-        if (rule->whole_path ? matches(rule, path, n_path) : matches(rule, last, n_last))
+        if (rule->whole_path ? matches(rule, path, n_path, letters)
+                             : matches(rule, last, n_last, letters))
             return rule;
     }
     return NULL;
@@ -84,6 +150,16 @@ static struct iot_rule sure[] = {
 #undef IOT_SURE_RULE
 };
 
+static struct iot_rule small[] = {
+#define IOT_SMALL_RULE(which, of, pattern)                                                         \
+    {.glob = pattern,                                                                              \
+     .object = IOT_##which,                                                                        \
+     .directions = of,                                                                             \
+     .why = "small, and likely as " pattern},
+#include "analyzer/rules.def"
+#undef IOT_SMALL_RULE
+};
+
 static struct iot_rule likely[] = {
 #define IOT_LIKELY_RULE(which, of, pattern)                                                        \
     {.glob = pattern, .object = IOT_##which, .directions = of, .why = "likely, as " pattern},
@@ -94,14 +170,22 @@ static struct iot_rule likely[] = {
 static const struct iot_rules *compiled(struct iot_rules *table)
 {
     if (!table->rules[0].fixed)
-        for (size_t i = 0; i < table->n; i++)
+        for (size_t i = 0; i < table->n; i++) {
             compile(&table->rules[i]);
+            table->rules[i].any_case = 1;
+        }
     return table;
 }
 
 const struct iot_rules *iot_rules_sure(void)
 {
     static struct iot_rules table = {sure, sizeof sure / sizeof *sure, NULL};
+    return compiled(&table);
+}
+
+const struct iot_rules *iot_rules_small(void)
+{
+    static struct iot_rules table = {small, sizeof small / sizeof *small, NULL};
     return compiled(&table);
 }
 

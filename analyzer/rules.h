@@ -16,13 +16,15 @@
 
 struct iot_rule {
     const char *glob;
-    const char *fixed; /* what must be equal where the glob is one star and a fixed text */
+    const char *fixed; /* a piece of the glob that must be in the name */
     size_t n_fixed;
-    const char *why; /* in words */
+    uint64_t letters; /* that are in it */
+    const char *why;  /* in words */
     uint8_t object;
     uint8_t directions; /* bit d: for that direction */
     uint8_t kind;
     uint8_t whole_path;
+    uint8_t any_case; /* of an ending; built-in rules: DATA.CSV is data.csv */
 };
 
 struct iot_rules {
@@ -38,6 +40,7 @@ void iot_rules_free(struct iot_rules *rules);
 
 /* The built-in tables; never NULL. */
 const struct iot_rules *iot_rules_sure(void);
+const struct iot_rules *iot_rules_small(void);
 const struct iot_rules *iot_rules_likely(void);
 
 /* NULL: none matches. */

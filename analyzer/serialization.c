@@ -27,11 +27,11 @@ struct work {
     const struct iot_model *model;
     const struct iot_events *events;
     const struct iot_classes *classes;
-    const int64_t *steps_ns;
-    size_t n_steps;
+    const struct iot_steps *steps;
     struct iot_coding *coding;
     struct session *sessions; /* by descriptor */
     size_t lane;              /* that is being read, + 1 */
+    int stepping;             /* the steps were found in it */
     size_t before;            /* the data call before, + 1; 0: something came between */
     int64_t between_ns;       /* in calls on the same file since */
 };
@@ -39,15 +39,21 @@ struct work {
 /* How many steps began up to t. */
 static size_t step_at(const struct work *w, int64_t t)
 {
-    size_t low = 0, high = w->n_steps;
+    size_t low = 0, high = w->steps->n;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (w->steps_ns[middle] <= t)
+        if (w->steps->starts_ns[middle] <= t)
             low = middle + 1;
         else
             high = middle;
     }
     return low;
+}
+
+/* Whether the lane of a call is one that goes step by step. */
+static int takes_steps(const struct work *w, size_t i)
+{
+    return w->stepping || !w->model->waited[i];
 }
 
 static void add(int64_t *to, int64_t ns)
@@ -81,7 +87,7 @@ static void close_session(struct work *w, size_t i)
     if (!s)
         return;
     int64_t from = s->opened_ns, to = w->events->t1_ns[i];
-    int by_steps = w->n_steps && !w->model->waited[i];
+    int by_steps = w->steps->n && takes_steps(w, i);
     int in_time = by_steps ? step_at(w, from) == step_at(w, to)
                            : to - from <= w->model->wall_ns / STREAM_FROM;
     for (int d = 0; d < IOT_DIRECTIONS; d++)
@@ -90,11 +96,10 @@ static void close_session(struct work *w, size_t i)
     s->lane = 0;
 }
 
-/* In the lane that carries the run: whether no step began since the call before. */
+/* Whether no step began since the call before did. */
 static int in_one_step(const struct work *w, size_t i)
 {
-    return w->n_steps &&
-           step_at(w, w->events->t1_ns[w->before - 1]) == step_at(w, w->events->t0_ns[i]);
+    return step_at(w, w->events->t0_ns[w->before - 1]) == step_at(w, w->events->t0_ns[i]);
 }
 
 /* Of a gap in front of call i: where to add it; NULL if it is not coding. */
@@ -112,7 +117,7 @@ static int64_t *place(struct work *w, struct session *s, size_t i, enum iot_dire
     case IOT_ARTIFACT:
         return s && (f->size < 0 || s->read_bytes < f->size || !w->events->bytes[i]) ? now : NULL;
     case IOT_INPUT:
-        return w->model->waited[i] || in_one_step(w, i) ? now : NULL;
+        return w->steps->n && (!takes_steps(w, i) || in_one_step(w, i)) ? now : NULL;
     default:
         return closed;
     }
@@ -210,15 +215,13 @@ static void event(struct work *w, size_t i)
 }
 
 int iot_serialization_find(struct iot_coding *coding, const struct iot_model *model,
-                           const struct iot_classes *classes, const int64_t *steps_ns,
-                           size_t n_steps)
+                           const struct iot_classes *classes, const struct iot_steps *steps)
 {
     const struct iot_trace *trace = model->trace;
     struct work w = {.model = model,
                      .events = &trace->events,
                      .classes = classes,
-                     .steps_ns = steps_ns,
-                     .n_steps = n_steps,
+                     .steps = steps,
                      .coding = coding,
                      .sessions = calloc(SESSIONS, sizeof *w.sessions)};
     if (!w.sessions)
@@ -228,6 +231,7 @@ int iot_serialization_find(struct iot_coding *coding, const struct iot_model *mo
     for (size_t l = 0; l < trace->n_lanes; l++) {
         const struct iot_lane *lane = &trace->lanes[l];
         w.lane = l + 1;
+        w.stepping = steps->n && steps->anchor - lane->first_event < lane->n_events;
         w.before = 0;
         for (size_t i = lane->first_event; i < lane->first_event + lane->n_events; i++)
             event(&w, i);

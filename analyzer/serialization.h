@@ -6,8 +6,8 @@
  *  - it takes a microsecond or more;
  *  - both calls go the same way, on the same descriptor of a regular file;
  *  - read of an artifact: until as many bytes were read as the file has;
- *  - read of input: in the lane that carries the run only within a step, and nothing where
- *    steps are not known: a sample's decoding cannot be told from the work on it;
+ *  - read of input: nothing where steps are not known, since a sample's decoding cannot be told
+ *    from the work on it; in a lane that goes step by step only within a step;
  *  - written, and state both ways: within a file that is opened and closed between two steps, in
  *    other lanes or without steps within a quarter of the run; and not in front of a write of less
  *    than IOT_SMALL_BYTES, which is a line of a stream.
@@ -17,6 +17,7 @@
 
 #include "analyzer/classify.h"
 #include "analyzer/model.h"
+#include "analyzer/steps.h"
 
 #define IOT_NO_CODING INT64_C(-1)
 
@@ -24,10 +25,8 @@ struct iot_coding {
     int64_t ns[IOT_DIRECTIONS]; /* of what was read, of what was written; IOT_NO_CODING: none */
 };
 
-/* `coding`: an entry for each file of the trace. `steps_ns`: when steps began, in order; of none
- * if n_steps is 0. Returns 0, -1 without memory. */
+/* `coding`: an entry for each file of the trace. Returns 0, -1 without memory. */
 int iot_serialization_find(struct iot_coding *coding, const struct iot_model *model,
-                           const struct iot_classes *classes, const int64_t *steps_ns,
-                           size_t n_steps);
+                           const struct iot_classes *classes, const struct iot_steps *steps);
 
 #endif

@@ -66,14 +66,25 @@ static uint32_t add_group(struct iot_groups *groups, uint32_t file)
         groups->groups = more;
         groups->room = room;
     }
-    groups->groups[groups->n] =
-        (struct iot_group){.file = file, .first_read_ns = INT64_MAX, .last_read_ns = INT64_MIN};
+    groups->groups[groups->n] = (struct iot_group){.file = file,
+                                                   .first_read_ns = INT64_MAX,
+                                                   .last_read_ns = INT64_MIN,
+                                                   .first_map_ns = INT64_MAX,
+                                                   .last_map_ns = INT64_MIN};
     return (uint32_t)groups->n++;
 }
 
 static void add_file(struct iot_group *g, const struct iot_file *file, const struct iot_use *use,
-                     int read_back)
+                     int64_t read_back)
 {
+    if (use->steps > g->steps)
+        g->steps = use->steps;
+    if (use->maps > g->maps)
+        g->maps = use->maps;
+    if (use->maps && use->first_map_ns < g->first_map_ns)
+        g->first_map_ns = use->first_map_ns;
+    if (use->maps && use->last_map_ns > g->last_map_ns)
+        g->last_map_ns = use->last_map_ns;
     if (use->read_bytes) {
         g->n_read++;
         g->reads += use->reads;
@@ -89,21 +100,22 @@ static void add_file(struct iot_group *g, const struct iot_file *file, const str
         g->size += file->size;
     if (use->written_bytes) {
         g->n_written++;
+        g->synced += (use->flags & IOT_USE_SYNCED) != 0;
         g->written_bytes += use->written_bytes;
         if (read_back) {
             g->n_back++;
             g->back_bytes += use->written_bytes;
+            g->back_read_bytes += read_back < use->written_bytes ? read_back : use->written_bytes;
         }
     }
 }
 
-/* By family: whether any of its names was read after one of them had been written. */
-static uint8_t *families_read_back(const struct iot_trace *trace, const struct iot_uses *uses)
+/* By family: bytes read under any of its names after one of them had been written. */
+static int64_t *families_read_back(const struct iot_trace *trace, const struct iot_uses *uses)
 {
-    uint8_t *back = calloc(trace->n_files + 1, 1);
+    int64_t *back = calloc(trace->n_files + 1, sizeof *back);
     for (size_t f = 1; back && f < trace->n_files; f++)
-        if (uses->files[f].read_back_bytes)
-            back[uses->files[f].family] = 1;
+        back[uses->files[f].family] += uses->files[f].read_back_bytes;
     return back;
 }
 
@@ -139,7 +151,7 @@ int iot_groups_gather(struct iot_groups *groups, const struct iot_trace *trace,
         longest = n > longest ? n : longest;
     }
     char *folded = malloc(longest + 1);
-    uint8_t *back = families_read_back(trace, uses);
+    int64_t *back = families_read_back(trace, uses);
 
     *groups = (struct iot_groups){.of_file = calloc(trace->n_files + 1, sizeof(uint32_t))};
     int failed = !folded || !back || !groups->of_file || add_group(groups, 0) == IOT_NO_INDEX;

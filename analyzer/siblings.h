@@ -11,10 +11,14 @@ struct iot_group {
     uint32_t n_read, n_written, n_back; /* files: read, written, written and read back */
     uint32_t reads;                     /* calls that moved bytes */
     uint32_t mapped;                    /* files mapped and not read */
+    uint32_t maps, steps;               /* of the one of them with most */
+    uint32_t synced;                    /* files written and synced */
     int64_t read_bytes, written_bytes;
     int64_t back_bytes;                  /* written to those that were read back */
+    int64_t back_read_bytes;             /* read back of them, each byte once at most */
     int64_t size;                        /* of those that were read or mapped */
     int64_t first_read_ns, last_read_ns; /* of the whole group */
+    int64_t first_map_ns, last_map_ns;
 };
 
 struct iot_groups {

@@ -19,15 +19,23 @@ struct iot_use {
     int64_t read_bytes, written_bytes;
     int64_t read_back_bytes; /* read after it was written under any of its names */
     int64_t first_read_ns, last_read_ns, first_write_ns;
+    int64_t first_map_ns, last_map_ns;
     uint32_t reads, writes; /* calls that moved bytes */
-    uint32_t family;        /* a file index, the same for all names that a rename joined */
-    uint32_t renamed_to;    /* the last name it was given; 0 none */
+    uint32_t maps;
+    uint32_t steps;      /* of those that marks tell: in so many it was read or mapped */
+    uint32_t family;     /* a file index, the same for all names that a rename joined */
+    uint32_t renamed_to; /* the last name it was given; 0 none */
     uint8_t flags;
 };
 
 struct iot_uses {
     struct iot_use *files; /* one each, by file index */
     uint8_t accepts_local; /* a process of the run accepted on a local socket */
+    int64_t wall_ns;
+    int64_t *steps; /* when they began, in order */
+    size_t n_steps;
+    uint32_t *last_step; /* by file: the latest step it was read in */
+    int64_t early_ns; /* what was read before was loaded: the first step, or a quarter of the run */
 };
 
 /* Returns 0, -1 without memory. Free in either case. */

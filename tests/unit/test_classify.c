@@ -232,3 +232,97 @@ Test(classify, rules_of_the_user_come_first)
     cr_expect_str_eq(classes.files[file].why[IOT_READING], "mine");
     done(run);
 }
+
+Test(classify, steps_that_marks_tell)
+{
+    struct iot_test_run *run = iot_test_run_new(WALL);
+    uint32_t weights = iot_test_run_regular(run, "/d/weights.bin"),
+             tokens = iot_test_run_regular(run, "/d/tokens.bin");
+    iot_test_run_event(run, IOT_OP_READ, weights, 1000, 10);
+    for (int i = 0; i < 3; i++) {
+        int64_t t0 = WALL / 10 * (1 + i);
+        run->result[iot_test_run_event(run, IOT_OP_MARK, 0, 0, t0)] = 1;
+        iot_test_run_event(run, IOT_OP_READ, tokens, 1000, t0 + 100);
+        iot_test_run_event(run, IOT_OP_READ, tokens, 1000, t0 + 2000);
+    }
+    judge(run);
+    cr_expect_eq(read_of(weights), IOT_ARTIFACT);
+    cr_expect_eq(read_of(tokens), IOT_INPUT, "%s", classes.files[tokens].why[IOT_READING]);
+    cr_expect_eq(classes.files[tokens].by[IOT_READING], IOT_BY_BEHAVIOUR);
+    cr_expect_eq(classes.files[weights].by[IOT_READING], IOT_BY_LIKELY);
+    done(run);
+}
+
+Test(classify, mapped_once_or_all_along)
+{
+    struct iot_test_run *run = iot_test_run_new(WALL);
+    uint32_t once = iot_test_run_regular(run, "/d/once.bin"),
+             often = iot_test_run_regular(run, "/d/often.bin");
+    iot_test_run_event(run, IOT_OP_MMAP, once, 0, 10);
+    for (int i = 0; i < 4; i++)
+        iot_test_run_event(run, IOT_OP_MMAP, often, 0, i * WALL / 4);
+    judge(run);
+    cr_expect_eq(read_of(once), IOT_ARTIFACT);
+    cr_expect_eq(read_of(often), IOT_INPUT);
+    done(run);
+}
+
+Test(classify, a_database_is_looked_at_and_a_swap_is_read_back)
+{
+    struct iot_test_run *run = iot_test_run_new(WALL);
+    uint32_t base = iot_test_run_regular(run, "/d/base"),
+             wal = iot_test_run_regular(run, "/d/base-wal"),
+             swap = iot_test_run_regular(run, "/d/swap"),
+             header = iot_test_run_regular(run, "/d/header");
+    for (int i = 0; i < 6; i++) {
+        int64_t t0 = i * WALL / 10;
+        iot_test_run_event(run, IOT_OP_PREAD, base, 1000, t0);
+        iot_test_run_event(run, IOT_OP_PWRITE, base, 3000, t0 + 5000);
+        iot_test_run_event(run, IOT_OP_FSYNC, base, 0, t0 + 10000);
+        iot_test_run_event(run, IOT_OP_PWRITE, wal, 1000, t0);
+        iot_test_run_event(run, IOT_OP_PREAD, wal, 1000, t0 + 5000);
+        iot_test_run_event(run, IOT_OP_PWRITE, swap, 3000, t0);
+        iot_test_run_event(run, IOT_OP_PREAD, swap, 1000, t0 + 5000);
+        iot_test_run_event(run, IOT_OP_PWRITE, header, 3000, t0);
+    }
+    iot_test_run_event(run, IOT_OP_PREAD, header, 16, WALL - 1000);
+    judge(run);
+    cr_expect_eq(written_of(base), IOT_OUTPUT);
+    cr_expect_eq(read_of(base), IOT_OUTPUT, "%s", classes.files[base].why[IOT_READING]);
+    cr_expect_eq(written_of(wal), IOT_OUTPUT, "%s", classes.files[wal].why[IOT_WRITING]);
+    cr_expect_eq(read_of(wal), IOT_OUTPUT);
+    cr_expect_eq(written_of(swap), IOT_STATE);
+    cr_expect_eq(written_of(header), IOT_OUTPUT, "16 bytes are not what was written");
+    done(run);
+}
+
+Test(classify, company)
+{
+    struct iot_test_run *run = iot_test_run_new(WALL);
+    uint32_t config = iot_test_run_regular(run, "/m/config.json"),
+             weights = iot_test_run_regular(run, "/m/a.safetensors");
+    uint32_t settings = iot_test_run_regular(run, "/job/config.json"),
+             list = iot_test_run_regular(run, "/job/list.csv"),
+             checkpoint = iot_test_run_regular(run, "/job/a.safetensors");
+    uint32_t pointer = iot_test_run_regular(run, "/c/newest"),
+             part = iot_test_run_regular(run, "/c/step_9/a.safetensors"),
+             late = iot_test_run_regular(run, "/m/late.json");
+    uint32_t data = iot_test_run_regular(run, "/t/text.bin"),
+             index = iot_test_run_regular(run, "/t/text.idx"),
+             alone = iot_test_run_regular(run, "/t/alone.bin");
+    const uint32_t early[] = {config,  weights, settings, list,  checkpoint,
+                              pointer, part,    data,     index, alone};
+    for (size_t k = 0; k < sizeof early / sizeof *early; k++)
+        iot_test_run_event(run, IOT_OP_READ, early[k], 1000, 10);
+    iot_test_run_event(run, IOT_OP_READ, late, 1000, WALL / 2);
+    judge(run);
+    cr_expect_eq(read_of(config), IOT_ARTIFACT);
+    cr_expect_eq(classes.files[config].by[IOT_READING], IOT_BY_COMPANY);
+    cr_expect_eq(read_of(settings), IOT_OTHER, "all sorts of things are beside it");
+    cr_expect_eq(read_of(pointer), IOT_ARTIFACT, "an artifact is below");
+    cr_expect_eq(read_of(late), IOT_OTHER);
+    cr_expect_eq(read_of(data), IOT_INPUT);
+    cr_expect_eq(read_of(index), IOT_INPUT);
+    cr_expect_eq(read_of(alone), IOT_ARTIFACT);
+    done(run);
+}

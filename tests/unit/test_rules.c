@@ -1,4 +1,5 @@
 #include <criterion/criterion.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,12 @@ Test(rules, sure_ones)
         {"/opt/libx.so.1", IOT_OTHER, -1},
         {"/library/x.bin", -1, -1},
         {"anon:eventfd", IOT_STATE, IOT_STATE},
+        {"/data/A.JPG", IOT_INPUT, -1},
+        {"/m/x.data-00000-of-00002", IOT_ARTIFACT, -1},
+        {"/m/x.data-of", -1, -1},
+        {"/home/u/.nv/ComputeCache/1/2/3", IOT_OTHER, IOT_OTHER},
+        {"/tmp/torchinductor_u/ab/c.py", IOT_OTHER, IOT_OTHER},
+        {"/tmp/torchinductor/c.txt", -1, -1},
         {"anon:inotify", IOT_OTHER, IOT_OTHER},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -54,6 +61,10 @@ Test(rules, likely_ones)
     cr_expect_eq(rule->object, IOT_ARTIFACT);
     cr_expect_not_null(strstr(rule->why, "*.pt"));
     cr_expect_null(iot_rules_find(iot_rules_likely(), "/m/a.pt", IOT_WRITING));
+    cr_expect_eq(iot_rules_find(iot_rules_likely(), "/m/x_train.bin", IOT_READING)->object,
+                 IOT_INPUT, "what it is part of says more than its ending");
+    cr_expect_eq(iot_rules_find(iot_rules_small(), "/m/a.json", IOT_READING)->object, IOT_OTHER);
+    cr_expect_eq(iot_rules_find(iot_rules_small(), "/home/u/.x/y", IOT_READING)->object, IOT_OTHER);
     cr_expect_eq(iot_rules_find(iot_rules_likely(), "/m/a.npy", IOT_READING)->object, IOT_INPUT);
 }
 
@@ -98,6 +109,30 @@ Test(rules, a_file_of_them)
     cr_expect_eq(found(&rules, "/x/model33.x", IOT_WRITING), -1);
     cr_expect_not_null(strstr(iot_rules_find(&rules, "/a/b.dat", IOT_READING)->why, ":3"));
     iot_rules_free(&rules);
+}
+
+/* Most globs take a short cut around fnmatch. */
+Test(rules, globs_are_what_fnmatch_says)
+{
+    static const char *const globs[] = {
+        "*",     "**",        "a*",  "*a",       "*mid*", "m?d", "[]a]b",  "[!]a]b",
+        "a\\*b", "x[0-9]*yy", "[ab", "*[mn]id*", "a",     "?",   "*.*.gz", "[^a]bc*"};
+    static const char *const names[] = {"a",   "ab",  "]b",   "cb",      "mid",  "a mid b",
+                                        "a*b", "axb", "x1yy", "x12abyy", "[ab",  "x.y.gz",
+                                        ".gz", "bc",  "xbcd", "abcd",    "amid", "b"};
+    for (size_t g = 0; g < sizeof globs / sizeof *globs; g++) {
+        struct iot_rules rules;
+        char error[512], text[64];
+        snprintf(text, sizeof text, "input %s", globs[g]);
+        cr_assert_eq(read_text(&rules, text, error), 0, "%s", error);
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+            char path[64];
+            snprintf(path, sizeof path, "/folder/%s", names[k]);
+            cr_expect_eq(found(&rules, path, IOT_READING) == IOT_INPUT,
+                         !fnmatch(globs[g], names[k], 0), "%s, %s", globs[g], names[k]);
+        }
+        iot_rules_free(&rules);
+    }
 }
 
 Test(rules, what_is_refused)

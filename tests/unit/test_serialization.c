@@ -31,12 +31,19 @@ static void step(void)
     run->result[call(IOT_OP_MARK, 0, -1, 0, 1)] = 1;
 }
 
-static void find(const int64_t *steps, size_t n)
+/* Steps that began then, found in this lane (`anchor` 0) or in another. */
+static void find_anchored(int64_t *steps, size_t n, size_t anchor)
 {
     struct iot_classes classes;
+    const struct iot_steps s = {.starts_ns = steps, .n = n, .end_ns = WALL, .anchor = anchor};
     cr_assert_eq(iot_classify(&classes, &run->trace, NULL, NULL), 0);
-    cr_assert_eq(iot_serialization_find(coding, &run->model, &classes, steps, n), 0);
+    cr_assert_eq(iot_serialization_find(coding, &run->model, &classes, &s), 0);
     iot_classes_free(&classes);
+}
+
+static void find(int64_t *steps, size_t n)
+{
+    find_anchored(steps, n, SIZE_MAX);
 }
 
 static void expect(uint32_t file, enum iot_direction d, int64_t ns)
@@ -121,9 +128,15 @@ Test(serialization, input_beside_the_work_on_it)
     f = read_samples(0); /* a step begins before all of them, and one in the last gap */
     find((int64_t[]){1, 28000}, 2);
     expect(f, IOT_READING, 2 * 7000);
-    f = read_samples(1); /* a loader */
+    f = read_samples(1); /* a loader: but is it one? */
     find(NULL, 0);
+    expect(f, IOT_READING, IOT_NO_CODING);
+    f = read_samples(1); /* steps are another lane's */
+    find((int64_t[]){1, 28000}, 2);
     expect(f, IOT_READING, 3 * 7000);
+    f = read_samples(1); /* steps are of this lane, though it does not carry the run */
+    find_anchored((int64_t[]){1, 28000}, 2, 0);
+    expect(f, IOT_READING, 2 * 7000);
 }
 
 static uint32_t write_file(int64_t bytes, int64_t gap, int with_step)

@@ -1,0 +1,171 @@
+/* iotrace explain: why a file has its object, and how and when it was used. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/cmd.h"
+#include "analyzer/explain.h"
+#include "analyzer/steps.h"
+#include "analyzer/find_file.h"
+
+static const char help[] =
+    "Usage: iotrace explain DIR PATH [--format text|json] [--rules FILE]\n"
+    "\n"
+    "Says why a file of the run in DIR is the object it is, how it was read and\n"
+    "written, and where its exposed time lies. PATH is its path, the end of it if no\n"
+    "other file's path ends so, or a glob.\n"
+    "\n"
+    "  --format text|json  for people (the default), or the schema iotrace-explain/1\n"
+    "  --rules FILE        rules that come before the built-in ones, as for 'report'\n"
+    "  -h, --help          this text\n";
+
+enum { FILES_MAX = 16, NEAREST = 3 };
+
+struct options {
+    const char *folder, *path, *rules;
+    int json;
+};
+
+/* Together with a message about them, what still fits of their names. */
+static void name_files(const struct iot_trace *t, const uint32_t *files, size_t n, char *text,
+                       size_t room)
+{
+    size_t at = 0;
+    text[0] = '\0';
+    for (size_t k = 0; k < n && at < room; k++)
+        at +=
+            (size_t)snprintf(text + at, room - at, "%s%s", k ? ", " : "", t->files[files[k]].name);
+}
+
+/* 0, or the exit status. */
+static int find(const struct iot_trace *t, const struct options *o, uint32_t *files, size_t *n)
+{
+    char names[2048];
+    *n = iot_files_find(t, o->path, files, FILES_MAX);
+    if (!*n) {
+        size_t near = iot_files_nearest(t, o->path, files, NEAREST);
+        name_files(t, files, near, names, sizeof names);
+        if (near)
+            iot_error("explain: no file '%s' in this run; near it are %s", o->path, names);
+        else
+            iot_error(
+                "explain: no file '%s' in this run; 'iotrace report --top 99999 %s' lists them",
+                o->path, o->folder);
+        return IOT_EXIT_USAGE;
+    }
+    if (*n > FILES_MAX || (*n > 1 && !strpbrk(o->path, "*?["))) {
+        size_t shown = *n < NEAREST ? *n : NEAREST;
+        name_files(t, files, shown, names, sizeof names);
+        iot_error("explain: '%s' is %zu files, %s%s; say more of the path", o->path, *n, names,
+                  shown < *n ? ", ..." : "");
+        return IOT_EXIT_USAGE;
+    }
+    return 0;
+}
+
+static int write_all(const struct iot_explainer *explainer, const struct options *o,
+                     const uint32_t *files, size_t n)
+{
+    struct iot_explained explained[FILES_MAX] = {0};
+    int failed = 0;
+    for (size_t k = 0; k < n && !failed; k++)
+        failed = iot_explain(&explained[k], explainer, files[k]);
+    if (!failed && o->json)
+        iot_explain_write_json(explained, n, stdout);
+    for (size_t k = 0; k < n && !failed && !o->json; k++) {
+        if (k)
+            putchar('\n');
+        iot_explain_write_text(&explained[k], stdout);
+    }
+    for (size_t k = 0; k < n; k++)
+        iot_explained_free(&explained[k]);
+    return failed;
+}
+
+static int explain_trace(const struct iot_trace *t, const struct options *o,
+                         const struct iot_rules *rules)
+{
+    struct iot_classes classes = {0};
+    struct iot_explainer explainer = {0};
+    struct iot_steps steps = {0};
+    uint32_t files[FILES_MAX];
+    size_t n;
+    int status = find(t, o, files, &n);
+    if (status)
+        return status;
+
+    struct iot_model *model = iot_model_build(t);
+    int failed = !model || iot_steps_find(&steps, t, model) ||
+                 iot_classify(&classes, t, rules, &steps) ||
+                 iot_explainer_init(&explainer, t, model, &classes) ||
+                 write_all(&explainer, o, files, n);
+    if (failed)
+        iot_error("%s: out of memory for a run of %zu events", o->folder, t->events.n);
+    iot_explainer_free(&explainer);
+    iot_classes_free(&classes);
+    iot_steps_free(&steps);
+    if (model)
+        iot_model_free(model);
+    return failed ? IOT_EXIT_USAGE : iot_finish_stdout();
+}
+
+static int explain(const struct options *o)
+{
+    struct iot_rules rules = {0};
+    struct iot_trace *trace = NULL;
+    char error[512];
+    int status = IOT_EXIT_USAGE;
+
+    if ((o->rules && iot_rules_read(&rules, o->rules, error)) ||
+        !(trace = iot_trace_read(o->folder, error)))
+        iot_error("%s", error);
+    else
+        status = explain_trace(trace, o, o->rules ? &rules : NULL);
+    if (trace)
+        iot_trace_free(trace);
+    iot_rules_free(&rules);
+    return status;
+}
+
+int iot_cmd_explain(int argc, char **argv)
+{
+    enum { FORMAT = IOT_LONG_OPTION, RULES, HELP };
+    static const struct option long_options[] = {
+        {"format", required_argument, NULL, FORMAT},
+        {"rules", required_argument, NULL, RULES},
+        {"help", no_argument, NULL, HELP},
+        {NULL, 0, NULL, 0},
+    };
+    struct options o = {0};
+    int option;
+
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
+        switch (option) {
+        case FORMAT:
+            o.json = !strcmp(optarg, "json");
+            if (!o.json && strcmp(optarg, "text")) {
+                iot_error("explain: --format is 'text' or 'json', not '%s'", optarg);
+                return IOT_EXIT_USAGE;
+            }
+            break;
+        case RULES:
+            o.rules = optarg;
+            break;
+        case 'h':
+        case HELP:
+            fputs(help, stdout);
+            return iot_finish_stdout();
+        default:
+            return iot_option_error(option, argv);
+        }
+    }
+    if (argc - optind != 2) {
+        iot_error("explain: needs the folder of a trace and a path; see 'iotrace explain --help'");
+        return IOT_EXIT_USAGE;
+    }
+    o.folder = argv[optind];
+    o.path = argv[optind + 1];
+    return explain(&o);
+}

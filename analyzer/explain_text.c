@@ -1,0 +1,270 @@
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/explain.h"
+#include "analyzer/people.h"
+#include "analyzer/text.h"
+
+enum { COLUMNS = 80, WORDS_AT = 10, LANES_SHOWN = 8, BAR_COLUMNS = 30, NAMES_SHOWN = 4 };
+
+/* A heading, and words behind it on as many lines as they need. */
+static void say(FILE *out, const char *heading, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void say(FILE *out, const char *heading, const char *format, ...)
+{
+    va_list arguments;
+    char *text;
+    va_start(arguments, format);
+    int n = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    fprintf(out, "%-*s", WORDS_AT, heading);
+    if (n >= 0) {
+        iot_write_wrapped(out, text, WORDS_AT, WORDS_AT, COLUMNS);
+        free(text);
+    } else {
+        fputs("(out of memory)\n", out);
+    }
+}
+
+/* --- why --- */
+
+static void put_class(const struct iot_explained *x, FILE *out)
+{
+    static const char *const verbs[IOT_DIRECTIONS] = {
+        [IOT_READING] = "What is read of it", [IOT_WRITING] = "What is written to it"};
+    const struct iot_file_class *c = &x->explainer->classes->files[x->file];
+    if (c->object[IOT_READING] == c->object[IOT_WRITING] &&
+        !strcmp(c->why[IOT_READING], c->why[IOT_WRITING])) {
+        say(out, "object", "%s, decided by %s: %s.", iot_object_names[c->object[c->main]],
+            iot_by_words(c->by[c->main]), c->why[c->main]);
+        return;
+    }
+    for (int d = 0; d < IOT_DIRECTIONS; d++)
+        say(out, d ? "" : "object", "%s is %s, decided by %s: %s.", verbs[d],
+            iot_object_names[c->object[d]], iot_by_words(c->by[d]), c->why[d]);
+}
+
+static struct iot_words share_of_run(const struct iot_explained *x, int64_t t)
+{
+    int64_t wall = x->explainer->trace->wall_ns;
+    return iot_people_share(t < wall ? t : wall, wall);
+}
+
+/* What decides where no rule does. */
+static void put_use(const struct iot_explained *x, FILE *out)
+{
+    const struct iot_explainer *all = x->explainer;
+    const struct iot_use *use = &all->uses.files[x->file];
+    const struct iot_group *g = &all->groups.groups[all->groups.of_file[x->file]];
+    const char *heading = "use";
+
+    if (use->reads) {
+        say(out, heading,
+            "%s read in %" PRIu32 " %s, the first at %s and the last at %s of the run.",
+            iot_people_bytes(use->read_bytes).text, use->reads, use->reads == 1 ? "call" : "calls",
+            share_of_run(x, use->first_read_ns).text, share_of_run(x, use->last_read_ns).text);
+        heading = "";
+    }
+    if (all->uses.n_steps && use->steps) {
+        say(out, heading, "Read or mapped in %" PRIu32 " of %zu steps.", use->steps,
+            all->uses.n_steps);
+        heading = "";
+    }
+    if (use->maps) {
+        say(out, heading, "Mapped %" PRIu32 " %s; what is read through a mapping is not seen.",
+            use->maps, use->maps == 1 ? "time" : "times");
+        heading = "";
+    }
+    if (use->writes) {
+        say(out, heading,
+            "%s written in %" PRIu32 " %s, the first at %s of the run%s; %s of it "
+            "read back.",
+            iot_people_bytes(use->written_bytes).text, use->writes,
+            use->writes == 1 ? "call" : "calls", share_of_run(x, use->first_write_ns).text,
+            use->flags & IOT_USE_SYNCED ? ", and synced" : ", not synced",
+            use->read_back_bytes ? iot_people_bytes(use->read_back_bytes).text : "none");
+        heading = "";
+    }
+    if (all->groups.of_file[x->file] && (g->n_read > 1 || g->n_written > 1))
+        say(out, heading,
+            "Judged together with the files beside it whose names differ in numbers "
+            "alone: of them, %" PRIu32 " read, %" PRIu32 " written, %" PRIu32 " read back.",
+            g->n_read, g->n_written, g->n_back);
+}
+
+static void put_renames(const struct iot_explained *x, FILE *out)
+{
+    for (size_t k = 0; k < x->n_renames && k < NAMES_SHOWN; k++)
+        say(out, k ? "" : "renamed", "%s %s",
+            x->explainer->uses.files[x->file].renamed_to == x->renames[k] ? "to" : "from",
+            x->explainer->trace->files[x->renames[k]].name);
+    if (x->n_renames > NAMES_SHOWN)
+        say(out, "", "and %zu more names", x->n_renames - NAMES_SHOWN);
+}
+
+/* --- cost and opens --- */
+
+static void put_cost(const struct iot_explained *x, FILE *out)
+{
+    say(out, "cost", "%s service, of which %s exposed: %s blocking, %s waited for by another lane.",
+        iot_people_time(x->service_ns).text, iot_people_time(x->exposed_ns).text,
+        iot_people_time(x->exposed_ns - x->waited_ns).text, iot_people_time(x->waited_ns).text);
+}
+
+static void put_opens(const struct iot_explained *x, FILE *out)
+{
+    char failed[64] = "", again[96] = "";
+    int64_t reopened = x->opens - x->failed_opens - (int64_t)x->opening_processes;
+    if (x->failed_opens)
+        snprintf(failed, sizeof failed, "; %" PRId64 " of them failed", x->failed_opens);
+    if (reopened > 0)
+        snprintf(again, sizeof again, ", %" PRId64 " of them by one that had opened it before",
+                 reopened);
+    if (x->opens)
+        say(out, "opened", "%" PRId64 " %s by %" PRIu32 " %s%s%s.", x->opens,
+            x->opens == 1 ? "time" : "times", x->opening_processes,
+            x->opening_processes == 1 ? "process" : "processes", again, failed);
+    say(out, "calls", "%" PRId64 " data, %" PRId64 " metadata, %" PRId64 " sync.",
+        x->ways[0].calls + x->ways[1].calls, x->metadata_ops, x->sync_ops);
+}
+
+/* --- sizes and order --- */
+
+static void put_order(const struct iot_explained_way *way, const char *name, FILE *out)
+{
+    int64_t moved = way->calls - way->empty, placed = moved - way->orders[IOT_ORDER_FIRST];
+    say(out, name,
+        "%" PRId64 " %s, %s; %" PRId64 " small (below 4096 bytes), %" PRId64 " moved nothing.",
+        way->calls, way->calls == 1 ? "call" : "calls", iot_people_bytes(way->bytes).text,
+        way->small, way->empty);
+    if (placed > 0)
+        say(out, "",
+            "%s sequential, %s strided, %s random, of the %" PRId64 " with a call before them.",
+            iot_people_share(way->orders[IOT_ORDER_SEQUENTIAL], placed).text,
+            iot_people_share(way->orders[IOT_ORDER_STRIDED], placed).text,
+            iot_people_share(way->orders[IOT_ORDER_RANDOM], placed).text, placed);
+}
+
+static void put_size_name(FILE *out, int k)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    fprintf(out, "  from %4d %-3s", 1 << k % 10, units[k / 10]);
+}
+
+static void put_sizes(const struct iot_explained *x, FILE *out)
+{
+    const struct iot_explained_way *r = &x->ways[IOT_READING], *w = &x->ways[IOT_WRITING];
+    int64_t most = 0;
+    for (int k = 0; k < IOT_EXPLAIN_SIZES; k++)
+        most = r->sizes[k] + w->sizes[k] > most ? r->sizes[k] + w->sizes[k] : most;
+    if (!most)
+        return;
+    fprintf(out, "\n%-15s %9s %9s\n", "calls by size", "reads", "writes");
+    for (int k = 0; k < IOT_EXPLAIN_SIZES; k++) {
+        int64_t calls = r->sizes[k] + w->sizes[k];
+        if (!calls)
+            continue;
+        put_size_name(out, k);
+        fprintf(out, " %9s %9s  ", iot_people_count(r->sizes[k]).text,
+                iot_people_count(w->sizes[k]).text);
+        for (int64_t bar = 1 + (calls - 1) * BAR_COLUMNS / most; bar > 0; bar--)
+            fputc('#', out);
+        fputc('\n', out);
+    }
+}
+
+/* --- when, and by whom --- */
+
+static void put_times(const struct iot_explained *x, FILE *out)
+{
+    int64_t most = 0;
+    for (int k = 0; k < IOT_EXPLAIN_PARTS; k++)
+        most = x->exposed_in[k] > most ? x->exposed_in[k] : most;
+    if (!x->service_ns)
+        return;
+    fprintf(out, "\n%-15s %9s %9s\n", "when in the run", "service", "exposed");
+    for (int k = 0; k < IOT_EXPLAIN_PARTS; k++) {
+        fprintf(out, "%5d to %3d %% %10s %9s", 10 * k, 10 * k + 10,
+                iot_people_time(x->service_in[k]).text, iot_people_time(x->exposed_in[k]).text);
+        if (x->exposed_in[k])
+            fputs("  ", out);
+        for (int64_t bar = x->exposed_in[k] ? 1 + (int64_t)((__int128)x->exposed_in[k] *
+                                                            (BAR_COLUMNS - 1) / most)
+                                            : 0;
+             bar > 0; bar--)
+            fputc('#', out);
+        fputc('\n', out);
+    }
+    if (x->outlived_service_ns)
+        fprintf(out, "%-14s %10s %9s\n", "after its end",
+                iot_people_time(x->outlived_service_ns).text,
+                iot_people_time(x->outlived_exposed_ns).text);
+}
+
+static void put_lane(const struct iot_explained *x, const struct iot_explained_lane *l, FILE *out)
+{
+    const struct iot_trace *t = x->explainer->trace;
+    const struct iot_lane *lane = &t->lanes[l->lane];
+    const struct iot_process *p = &t->processes[lane->process];
+    const char *slash = strrchr(p->exe, '/'), *exe = slash ? slash + 1 : p->exe;
+    fprintf(out, "%9s %9s %9s %9s %7" PRIu32 " %7" PRIu32 "  ", iot_people_time(l->exposed_ns).text,
+            iot_people_time(l->service_ns).text, iot_people_count(l->calls).text,
+            iot_people_bytes(l->bytes).text, p->pid, lane->tid);
+    iot_write_shortened(out, exe, strlen(exe), 13);
+    fputs(lane->number ? ", thread\n" : ", main\n", out);
+}
+
+static void put_lanes(const struct iot_explained *x, FILE *out)
+{
+    if (!x->n_lanes)
+        return;
+    fprintf(out, "\n%9s %9s %9s %9s %7s %7s  %s\n", "exposed", "service", "calls", "bytes", "pid",
+            "tid", "by");
+    for (size_t k = 0; k < x->n_lanes && k < LANES_SHOWN; k++)
+        put_lane(x, &x->lanes[k], out);
+    if (x->n_lanes > LANES_SHOWN) {
+        struct iot_explained_lane rest = {0};
+        for (size_t k = LANES_SHOWN; k < x->n_lanes; k++) {
+            rest.exposed_ns += x->lanes[k].exposed_ns;
+            rest.service_ns += x->lanes[k].service_ns;
+            rest.calls += x->lanes[k].calls;
+            rest.bytes += x->lanes[k].bytes;
+        }
+        fprintf(out, "%9s %9s %9s %9s  in %zu more lanes\n", iot_people_time(rest.exposed_ns).text,
+                iot_people_time(rest.service_ns).text, iot_people_count(rest.calls).text,
+                iot_people_bytes(rest.bytes).text, x->n_lanes - LANES_SHOWN);
+    }
+}
+
+void iot_explain_write_text(const struct iot_explained *x, FILE *out)
+{
+    static const char *const kinds[] = {
+        [IOT_FILE_UNKNOWN] = "never open", [IOT_FILE_REGULAR] = "regular file",
+        [IOT_FILE_DIRECTORY] = "folder",   [IOT_FILE_PIPE] = "pipe",
+        [IOT_FILE_SOCKET] = "socket",      [IOT_FILE_CHARACTER] = "character device",
+        [IOT_FILE_BLOCK] = "block device", [IOT_FILE_ANON] = "without a file",
+    };
+    const struct iot_file *file = &x->explainer->trace->files[x->file];
+
+    iot_write_shortened(out, file->name, strlen(file->name), COLUMNS);
+    fputc('\n', out);
+    if (file->kind == IOT_FILE_REGULAR && file->size >= 0)
+        say(out, "kind", "%s, %s when it was opened", kinds[file->kind],
+            iot_people_bytes(file->size).text);
+    else
+        say(out, "kind", "%s", kinds[file->kind]);
+    put_class(x, out);
+    put_use(x, out);
+    put_renames(x, out);
+    put_opens(x, out);
+    for (int d = 0; d < IOT_DIRECTIONS; d++)
+        if (x->ways[d].calls || x->ways[d].bytes)
+            put_order(&x->ways[d], d == IOT_READING ? "reads" : "writes", out);
+    put_cost(x, out);
+    put_sizes(x, out);
+    put_times(x, out);
+    put_lanes(x, out);
+}
