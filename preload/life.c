@@ -3,10 +3,10 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <string.h>
-#include <sys/prctl.h>
 #include <sched.h>
 #include <stdarg.h>
+#include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "preload/environment.h"

@@ -2,10 +2,8 @@
  * files of our own: of others the kernel says that all is there. Both look at every page, so of
  * what is larger a few places are looked at.
  *
- * A program that shuts itself in by seccomp may have its filter kill it for a call it does not
- * know: from then on nothing is asked (limits.c). Of a filter that is there already, as in most
- * containers, a child finds out what it does.
- */
+ * A filter of system calls may kill for one that it does not know. Of a filter that is there
+ * already, as in most containers, a child finds out what it does. */
 #include "preload/residency.h"
 
 #include <errno.h>

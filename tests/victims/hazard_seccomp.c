@@ -6,7 +6,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#include "hazard.h"
+#include "tests/victims/hazard.h"
 
 enum { CALLS = 6000 };
 
