@@ -2,25 +2,33 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
 #include "format/checksum.h"
+#include "preload/descriptors.h"
 #include "preload/image.h"
 #include "preload/sys.h"
 #include "preload/text.h"
 
 struct iot_process *iot_process;
+enum iot_confinement iot_confined;
 
 static char file_path[IOT_PATH_BYTES];
-static uint64_t file_bytes;     /* as made: sparse */
+static uint64_t file_bytes;     /* as made or cut since, and as mapped: sparse */
 static uint32_t image_generation; /* not wiped by fork: the next one is always new */
 
-enum { SPARE_SEGMENTS = 1 };
+enum {
+    /* For what comes after the end: destructors, threads that are still at it. */
+    SPARE_SEGMENTS = 8,
+    /* What a process behind a filter still can record: a few hundred thousand events. */
+    CONFINED_SEGMENTS = 32,
+};
 #define FILE_BYTES_MAX (UINT64_C(4) << 30)
 #define FILE_BYTES_MIN (UINT64_C(1) << 20)
+/* Of a limited address space, the part that the file may take: the rest is the program's. */
+#define FILE_PART_OF_SPACE 16
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
@@ -33,6 +41,8 @@ static int failed(long result)
 int iot_pages_ready(void *from, size_t bytes)
 {
     enum { PAGE = 4096 };
+    if (iot_confined)
+        return iot_confined == IOT_CONFINED ? 0 : -1;
     uintptr_t first = (uintptr_t)from / PAGE * PAGE;
     uintptr_t last = ((uintptr_t)from + bytes + PAGE - 1) / PAGE * PAGE;
     long r = iot_sys(SYS_madvise, first, last - first, MADV_POPULATE_WRITE);
@@ -40,40 +50,22 @@ int iot_pages_ready(void *from, size_t bytes)
     return r == 0 || r == -EINVAL ? 0 : -1;
 }
 
-/* The segments handed out and their limit are one word, so that cutting the file at an exit and another
- * thread taking a segment at that moment do not miss each other. */
-struct segments {
-    uint32_t next, limit;
-};
-_Static_assert(offsetof(struct iot_file_header, segment_limit) ==
-                       offsetof(struct iot_file_header, next_segment) + sizeof(uint32_t) &&
-                   offsetof(struct iot_file_header, next_segment) % sizeof(uint64_t) == 0,
-               "next_segment and segment_limit are one aligned word");
-
-static struct segments segments_now(void)
-{
-    struct segments s;
-    __atomic_load((struct segments *)&iot_process->file->next_segment, &s, __ATOMIC_RELAXED);
-    return s;
-}
-
-static int segments_change(struct segments *from, struct segments to)
-{
-    return __atomic_compare_exchange((struct segments *)&iot_process->file->next_segment, from, &to,
-                                     0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-}
-
 void *iot_segment_take(uint32_t kind, uint32_t slot, size_t bytes)
 {
-    struct segments now = segments_now();
+    struct iot_file_header *file = iot_process->file;
+    uint32_t n = __atomic_load_n(&file->next_segment, __ATOMIC_RELAXED);
     do {
-        if (now.next >= now.limit)
+        if (n >= file->segment_limit)
             return NULL;
-    } while (!segments_change(&now, (struct segments){now.next + 1, now.limit}));
-    uint8_t *at = (uint8_t *)iot_process->file + (size_t)now.next * IOT_SEGMENT_BYTES;
+    } while (!__atomic_compare_exchange_n(&file->next_segment, &n, n + 1, 0, __ATOMIC_SEQ_CST,
+                                          __ATOMIC_RELAXED));
+    if (n >= __atomic_load_n(&file->segment_limit, __ATOMIC_SEQ_CST))
+        return NULL; /* cut off between the two: limit_segments */
+    uint8_t *at = (uint8_t *)file + (size_t)n * IOT_SEGMENT_BYTES;
     if (iot_pages_ready(at, bytes)) {
-        struct segments taken = {now.next + 1, now.limit};
-        segments_change(&taken, now); /* unless another was taken behind it */
+        uint32_t taken = n + 1;
+        __atomic_compare_exchange_n(&file->next_segment, &taken, n, 0, __ATOMIC_RELAXED,
+                                    __ATOMIC_RELAXED);
         return NULL;
     }
     struct iot_segment_header *h = (struct iot_segment_header *)at;
@@ -96,16 +88,24 @@ static void name_file(uint32_t pid, uint64_t start_ns)
 
 /* Maps the whole of a sparse file, so that no descriptor is needed ever after. Smaller where limits on
  * file size or address space want it so. */
+static uint64_t limit_of(int resource)
+{
+    struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+    iot_sys(SYS_prlimit64, 0, resource, 0, &limit);
+    return limit.rlim_cur;
+}
+
 static struct iot_file_header *make_file(void)
 {
     long fd = iot_sys(SYS_openat, AT_FDCWD, file_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (failed(fd))
         return NULL;
-    struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
-    iot_sys(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, &limit);
+    uint64_t most = limit_of(RLIMIT_FSIZE), space = limit_of(RLIMIT_AS) / FILE_PART_OF_SPACE;
+    if (space < most)
+        most = space;
     long at = -1;
     for (file_bytes = FILE_BYTES_MAX; file_bytes >= FILE_BYTES_MIN; file_bytes /= 2) {
-        if (file_bytes > limit.rlim_cur || failed(iot_sys(SYS_ftruncate, fd, file_bytes)))
+        if (file_bytes > most || failed(iot_sys(SYS_ftruncate, fd, file_bytes)))
             continue;
         at = iot_sys(SYS_mmap, 0, file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
                      fd, 0);
@@ -134,11 +134,12 @@ int iot_process_start(void)
     uint32_t pid = (uint32_t)iot_sys(SYS_getpid);
     name_file(pid, start.mono_ns);
     struct iot_file_header *h = make_file();
-    if (!h || iot_pages_ready(h, IOT_HEADER_BYTES + iot_image.facts_bytes)) {
-        if (h) {
-            iot_sys(SYS_munmap, h, file_bytes);
-            iot_sys(SYS_unlinkat, AT_FDCWD, file_path, 0);
-        }
+    if (h && iot_pages_ready(h, IOT_HEADER_BYTES + iot_image.facts_bytes)) {
+        iot_sys(SYS_munmap, h, file_bytes);
+        iot_sys(SYS_unlinkat, AT_FDCWD, file_path, 0);
+        h = NULL;
+    }
+    if (!h) {
         p->off = 1;
         return -1;
     }
@@ -156,7 +157,8 @@ int iot_process_start(void)
     h->root = iot_image.root && !image_generation;
     h->start = start;
     h->start_realtime_ns = iot_clock_realtime();
-    iot_image_usage(&h->usage_start);
+    if (iot_image_usage(&h->usage_start) == 0)
+        h->usage_end = h->usage_start; /* should it not be asked again */
     memcpy(h->boot_id, iot_image.boot_id, sizeof h->boot_id);
     memcpy((char *)h + IOT_HEADER_BYTES, iot_image.facts, iot_image.facts_bytes);
     h->next_segment = 1;
@@ -171,31 +173,85 @@ int iot_process_start(void)
     return 0;
 }
 
+/* Lets no segment be taken beyond `wanted` (or beyond those that are taken), while other threads take
+ * some: each looks at the limit again when it has one, and here it is looked again how many there are.
+ * Returns the limit. */
+static uint32_t limit_segments(uint32_t wanted)
+{
+    struct iot_file_header *h = iot_process->file;
+    if (wanted >= h->segment_limit)
+        return h->segment_limit;
+    for (uint32_t taken;; wanted = taken) {
+        __atomic_store_n(&h->segment_limit, wanted, __ATOMIC_SEQ_CST);
+        taken = __atomic_load_n(&h->next_segment, __ATOMIC_SEQ_CST);
+        if (taken <= wanted)
+            return wanted;
+    }
+}
+
 void iot_process_end(struct iot_thread *t, enum iot_end how)
 {
     struct iot_file_header *h = iot_process->file;
     iot_flush(t);
     iot_thread_trim(t);
-    iot_image_usage(&h->usage_end);
+    struct iot_usage usage;
+    if (iot_image_usage(&usage) == 0)
+        h->usage_end = usage;
     h->last = iot_anchor_now();
     __atomic_store_n(&h->end, how, __ATOMIC_RELEASE);
-    struct segments now = segments_now(), cut;
-    do {
-        cut = (struct segments){now.next, now.next + SPARE_SEGMENTS};
-        if (cut.limit >= now.limit)
-            return;
-    } while (!segments_change(&now, cut));
-    iot_sys(SYS_truncate, file_path, (uint64_t)cut.limit * IOT_SEGMENT_BYTES);
+    uint32_t before = h->segment_limit;
+    uint32_t kept = limit_segments(h->next_segment + SPARE_SEGMENTS);
+    if (kept < before &&
+        failed(iot_sys(SYS_truncate, file_path, (uint64_t)kept * IOT_SEGMENT_BYTES)))
+        h->segment_limit = before;
 }
 
+/* Not beyond a limit on the size of files: growing there ends in SIGXFSZ. */
 void iot_process_goes_on(void)
 {
     struct iot_file_header *h = iot_process->file;
     h->end = IOT_END_OPEN;
-    if (iot_sys(SYS_truncate, file_path, file_bytes))
+    uint64_t bytes = limit_of(RLIMIT_FSIZE) / IOT_SEGMENT_BYTES * IOT_SEGMENT_BYTES;
+    if (bytes > file_bytes)
+        bytes = file_bytes;
+    if (bytes > (uint64_t)h->segment_limit * IOT_SEGMENT_BYTES &&
+        !failed(iot_sys(SYS_truncate, file_path, bytes)))
+        h->segment_limit = (uint32_t)(bytes / IOT_SEGMENT_BYTES);
+}
+
+void iot_process_fit(uint64_t bytes)
+{
+    struct iot_file_header *h = iot_process->file;
+    uint32_t more = (uint32_t)(bytes / IOT_SEGMENT_BYTES);
+    uint64_t kept = (uint64_t)limit_segments(h->next_segment + (more > SPARE_SEGMENTS ? more : SPARE_SEGMENTS)) *
+                    IOT_SEGMENT_BYTES;
+    if (kept >= file_bytes)
         return;
-    struct segments now = segments_now();
-    while (!segments_change(
-        &now, (struct segments){now.next, (uint32_t)(file_bytes / IOT_SEGMENT_BYTES)}))
-        ;
+    iot_sys(SYS_munmap, (uint8_t *)h + kept, file_bytes - kept);
+    file_bytes = kept;
+}
+
+/* The filter stays for the children too, so they inherit the state and get no file. */
+static uint32_t limit_before_confinement;
+
+void iot_process_confine(struct iot_thread *t)
+{
+    struct iot_file_header *h = iot_process->file;
+    iot_descriptors_adopt(t);
+    if (iot_image_usage(&h->usage_end))
+        h->usage_end = h->usage_start;
+    limit_before_confinement = h->segment_limit;
+    uint32_t first = h->next_segment, limit = limit_segments(first + CONFINED_SEGMENTS);
+    int unready = iot_pages_ready((uint8_t *)h + (size_t)first * IOT_SEGMENT_BYTES,
+                                  (size_t)(limit - first) * IOT_SEGMENT_BYTES) ||
+                  iot_record_prepare();
+    iot_confined = unready ? IOT_CONFINED_WITHOUT_ROOM : IOT_CONFINED;
+}
+
+void iot_process_confined(int failed_to)
+{
+    if (!failed_to || !iot_confined)
+        return;
+    iot_confined = IOT_FREE;
+    iot_process->file->segment_limit = limit_before_confinement;
 }

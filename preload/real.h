@@ -44,6 +44,7 @@
 #define READS(ret, sym, op, params, ...) HAND(ret, sym, op, params)
 #define WRITES(ret, sym, op, params, ...) HAND(ret, sym, op, params)
 #define PRINTS(sym, op, params, ...) HAND(int, sym, op, params)
+#define PLAIN(ret, sym, params) HAND(ret, sym, , params)
 
 #define REAL(ret, sym, op, params) HAND(ret, sym, op, params)
 
@@ -83,6 +84,7 @@ char *gets(char *to);
 #undef READS
 #undef WRITES
 #undef PRINTS
+#undef PLAIN
 
 extern struct iot_real iot_real;
 

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <sys/syscall.h>
 
+#include "preload/limits.h"
 #include "preload/real.h"
 #include "preload/record.h"
 #include "preload/shared.h"
@@ -46,6 +47,8 @@ long syscall(long number, ...)
     for (int k = 0; k < 6; k++)
         a[k] = va_arg(ap, long);
     va_end(ap);
+    if (iot_confines(number, a[0]))
+        return iot_confining_syscall(number, a);
     struct iot_thread *t = number == SYS_futex ? iot_enter() : NULL;
     if (t) {
         switch (a[1] & FUTEX_CMD_MASK) {

@@ -119,7 +119,7 @@ def check_files(bad, report):
             bad.append(f"{row['path']}: two rows as {row['object']}")
         seen.add((row["path"], row["object"]))
         if not cut:
-            order.append((-row["exposed_ns"], -row["service_ns"], row["path"].encode()))
+            order.append((-row["exposed_ns"], -row["service_ns"], row["path"].encode(errors="surrogateescape")))
     if order != sorted(order):
         bad.append("files are not sorted by exposed, service, path")
     for o in report["objects"]:
