@@ -36,7 +36,7 @@ static void divide(struct iot_phases *phases, int64_t wall_ns)
     }
 }
 
-static uint8_t phase_at(const struct iot_phases *phases, int64_t ns)
+uint8_t iot_phase_at(const struct iot_phases *phases, int64_t ns)
 {
     uint8_t p = 0;
     while (p + 1u < phases->n && ns > phases->phases[p].end_ns)
@@ -56,7 +56,7 @@ static void count_event(struct work *w, size_t i)
     const struct iot_report *r = w->rows->report;
     const struct iot_events *e = &r->trace->events;
     uint32_t row = w->rows->of_event[i];
-    size_t p = phase_at(w->phases, e->t1_ns[i]), o;
+    size_t p = iot_phase_at(w->phases, e->t1_ns[i]), o;
 
     w->parts.of_event[i] = IOT_NO_INDEX;
     if (row == IOT_NO_INDEX)

@@ -38,8 +38,8 @@ int iot_rows_advice(struct iot_rows *rows);
 
 /* Orders the rows, cuts them, and adds up the objects and the total. */
 int iot_rows_order(struct iot_rows *rows, size_t top);
-/* What was encoded and decoded, by row: before their order. */
-int iot_rows_coding(struct iot_rows *rows, const struct iot_steps *steps);
+/* What was encoded and decoded, by row and by phase: after the phases, before the rows' order. */
+int iot_rows_coding(struct iot_rows *rows);
 /* What the page cache held, by row: before their order. */
 void iot_rows_cache(struct iot_rows *rows);
 /* rows->events, after their order. */

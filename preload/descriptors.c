@@ -18,13 +18,18 @@ struct cwd {
 static struct cwd cwds[2];
 static struct cwd *cwd = &cwds[0];
 
-void iot_cwd_changed(void)
+static void ask(struct cwd *next)
 {
-    struct cwd *next = cwd == &cwds[0] ? &cwds[1] : &cwds[0];
     long n = iot_sys(SYS_getcwd, next->path, PATH_BYTES);
     next->bytes = n > 1 ? (size_t)n - 1 : 0;
     if (next->bytes && next->path[next->bytes - 1] != '/')
         next->path[next->bytes++] = '/';
+}
+
+void iot_cwd_changed(void)
+{
+    struct cwd *next = cwd == &cwds[0] ? &cwds[1] : &cwds[0];
+    ask(next);
     __atomic_store_n(&cwd, next, __ATOMIC_RELEASE);
 }
 
@@ -85,20 +90,41 @@ uint64_t iot_descriptor_inode(int fd)
     return look(fd, &st) ? 0 : st.st_ino;
 }
 
-uint32_t iot_descriptor_adopt(struct iot_thread *t, int fd)
+static uint32_t adopt(struct iot_thread *t, int fd, const char *name, size_t bytes)
 {
-    if (fd < 0)
-        return 0;
     struct stat st;
-    char link[48], name[PATH_BYTES];
-    numbered(link, "/proc/self/fd/", (uint64_t)fd, "");
-    long n = iot_sys(SYS_readlinkat, AT_FDCWD, link, name, sizeof name);
-    if (n <= 0 || look(fd, &st))
+    if (look(fd, &st))
         return 0;
     long flags = iot_sys(SYS_fcntl, fd, F_GETFL);
-    return define(t, fd, &st, iot_string(t, "", 0, name, (size_t)n),
+    return define(t, fd, &st, iot_string(t, "", 0, name, bytes),
                   IOT_DESC_ADOPTED | (flags > 0 ? (uint64_t)flags & 0xffffff : 0),
                   size_of(fd, &st), 0);
+}
+
+static __attribute__((noinline)) uint32_t adopt_long(struct iot_thread *t, int fd, const char *link)
+{
+    char name[PATH_BYTES];
+    long n = iot_sys(SYS_readlinkat, AT_FDCWD, link, name, sizeof name);
+    return n > 0 ? adopt(t, fd, name, (size_t)n) : 0;
+}
+
+uint32_t iot_descriptor_adopt(struct iot_thread *t, int fd)
+{
+    char link[48], name[256]; /* we may be on a small stack */
+    if (fd < 0)
+        return 0;
+    numbered(link, "/proc/self/fd/", (uint64_t)fd, "");
+    long n = iot_sys(SYS_readlinkat, AT_FDCWD, link, name, sizeof name);
+    if (n == sizeof name)
+        return adopt_long(t, fd, link);
+    return n > 0 ? adopt(t, fd, name, (size_t)n) : 0;
+}
+
+void iot_descriptors_adopt(struct iot_thread *t)
+{
+    enum { TRIED = 1024 };
+    for (int fd = 0; fd < TRIED; fd++)
+        iot_descriptor(t, fd);
 }
 
 uint32_t iot_descriptor_opened(struct iot_thread *t, int fd, uint32_t name, int flags,
@@ -141,18 +167,29 @@ void iot_descriptor_closing_range(struct iot_thread *t, unsigned first, unsigned
             iot_process->descriptors[fd] = 0;
 }
 
+/* A child in our memory has a working directory of its own. */
+static __attribute__((noinline)) uint32_t path_in_child(struct iot_thread *t, const char *path,
+                                                       size_t bytes)
+{
+    struct cwd here;
+    ask(&here);
+    return iot_string(t, here.path, here.bytes, path, bytes);
+}
+
 uint32_t iot_path(struct iot_thread *t, int dirfd, const char *path)
 {
     size_t bytes = strnlen(path, PATH_BYTES);
     if (path[0] == '/')
         return iot_string(t, "", 0, path, bytes);
+    if (dirfd == AT_FDCWD && t->vfork_pid)
+        return path_in_child(t, path, bytes);
     if (dirfd == AT_FDCWD) {
         const struct cwd *here = __atomic_load_n(&cwd, __ATOMIC_ACQUIRE);
         return iot_string(t, here->path, here->bytes, path, bytes);
     }
     uint32_t below = iot_descriptor(t, dirfd);
     if (!below)
-        return iot_string(t, "", 0, path, bytes);
+        return 0;
     char base[32];
     return iot_string(t, base, numbered(base, "\1", below, "/"), path, bytes);
 }

@@ -12,6 +12,9 @@ void iot_descriptors_start(void);
  * not open. */
 uint32_t iot_descriptor_adopt(struct iot_thread *t, int fd);
 
+/* Adopts all that are open, of those that programs have: the first thousand. */
+void iot_descriptors_adopt(struct iot_thread *t);
+
 static inline uint32_t iot_descriptor(struct iot_thread *t, int fd)
 {
     if (__builtin_expect((unsigned)fd < IOT_DESCRIPTORS_MAX && !t->vfork_pid, 1)) {

@@ -21,6 +21,12 @@ struct attempt {
     char *const *envp;
 };
 
+/* The name is looked at before the call that would find a bad pointer out. */
+static int is_readable(const char *path)
+{
+    return path && iot_sys(SYS_faccessat, AT_FDCWD, path, F_OK) != -EFAULT;
+}
+
 static struct attempt before_exec(uint32_t (*name)(struct iot_thread *, int, const char *), int dir,
                                   const char *path, char *const envp[])
 {
@@ -28,7 +34,7 @@ static struct attempt before_exec(uint32_t (*name)(struct iot_thread *, int, con
     if (!a.t)
         return a;
     a.envp = iot_environment_for_child(a.t, envp);
-    a.path = path ? name(a.t, dir, path) : 0;
+    a.path = is_readable(path) ? name(a.t, dir, path) : 0;
     a.t0 = iot_now();
     iot_event(a.t, &(struct iot_row){.t0 = a.t0, .t1 = a.t0, .obj = a.path, .op = IOT_OP_EXEC});
     if (!a.t->vfork_pid)

@@ -9,8 +9,8 @@ int chdir(const char *path)
     if (!t)
         return iot_real.chdir(path);
     IOT_TIMED(int, chdir, (path))
-    uint32_t name = call.err == EFAULT ? 0 : iot_path(t, AT_FDCWD, path);
-    if (result == 0)
+    uint32_t name = iot_path_of(t, call, AT_FDCWD, path);
+    if (result == 0 && !t->vfork_pid)
         iot_cwd_changed();
     return (int)iot_timed_event(
         t, call, &(struct iot_row){.result = result, .obj = name, .op = IOT_OP_CHDIR});
@@ -23,7 +23,7 @@ int fchdir(int fd)
         return iot_real.fchdir(fd);
     uint32_t obj = iot_descriptor(t, fd);
     IOT_TIMED(int, fchdir, (fd))
-    if (result == 0)
+    if (result == 0 && !t->vfork_pid)
         iot_cwd_changed();
     return (int)iot_timed_event(
         t, call, &(struct iot_row){.result = result, .obj = obj, .op = IOT_OP_FCHDIR});
@@ -43,7 +43,7 @@ DIR *opendir(const char *path)
     if (!t)
         return iot_real.opendir(path);
     TIMED_POINTER(DIR, opendir, (path))
-    uint32_t name = call.err == EFAULT ? 0 : iot_path(t, AT_FDCWD, path);
+    uint32_t name = iot_path_of(t, call, AT_FDCWD, path);
     uint32_t obj = result ? iot_descriptor_opened(t, dirfd(result), name, O_DIRECTORY, 0) : 0;
     iot_timed_event(
         t, call,

@@ -58,14 +58,18 @@ static uint64_t number_after(const char *text, const char *label)
     return v;
 }
 
-void iot_image_usage(struct iot_usage *usage)
+int iot_image_usage(struct iot_usage *usage)
 {
     char text[512];
-    text[read_file("/proc/self/io", text, sizeof text - 1)] = '\0';
+    size_t n = read_file("/proc/self/io", text, sizeof text - 1);
+    if (!n)
+        return -1;
+    text[n] = '\0';
     usage->storage_read_bytes = number_after(text, "\nread_bytes: ");
     usage->storage_write_bytes = number_after(text, "\nwrite_bytes: ");
     text[read_file("/proc/self/schedstat", text, sizeof text - 1)] = '\0';
     usage->runqueue_ns = number_after(text, " "); /* "<cpu> <run queue> <slices>" */
+    return 0;
 }
 
 static const char *variable(char **envp, const char *name)

@@ -22,7 +22,7 @@ struct iot_image {
 };
 extern struct iot_image iot_image;
 
-/* What the kernel has counted for the calling process so far. */
-void iot_image_usage(struct iot_usage *usage);
+/* What the kernel has counted for the calling process so far. 0, or -1 if it does not say. */
+int iot_image_usage(struct iot_usage *usage);
 
 #endif

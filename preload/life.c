@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <sched.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -30,6 +32,7 @@ static void thread_ends(void *user)
     struct iot_thread *t = user;
     if (t->generation != *iot_generation)
         return;
+    t->depth = 0; /* a thread may be cancelled in the middle of a record */
     if (++t->exit_rounds < PTHREAD_DESTRUCTOR_ITERATIONS) {
         pthread_setspecific(key, t);
         return;
@@ -147,18 +150,23 @@ JOIN(pthread_timedjoin_np, (pthread_t thread, void **result, const struct timesp
 
 /* --- children --- */
 
-pid_t fork(void)
-{
-    struct iot_thread *t = iot_enter();
-    if (!t)
-        return iot_real.fork();
-    IOT_TIMED(pid_t, fork, ())
-    if (result == 0) {
-        iot_enter(); /* a trace of its own, from the first moment */
-        return 0;
+#define FORK(sym)                                                                                  \
+    pid_t sym(void)                                                                                \
+    {                                                                                              \
+        struct iot_thread *t = iot_enter();                                                        \
+        if (!t)                                                                                    \
+            return iot_real.sym();                                                                 \
+        IOT_TIMED(pid_t, sym, ())                                                                  \
+        if (result == 0) {                                                                         \
+            iot_enter(); /* a trace of its own, from the first moment */                           \
+            return 0;                                                                              \
+        }                                                                                          \
+        return (pid_t)iot_timed_event(                                                             \
+            t, call, &(struct iot_row){.result = result, .op = IOT_OP_FORK});                      \
     }
-    return (pid_t)iot_timed_event(t, call, &(struct iot_row){.result = result, .op = IOT_OP_FORK});
-}
+
+FORK(fork)
+FORK(_Fork)
 
 /* Called by vfork (vfork.S) before the child is made; the child and then the parent call the
  * second. While the child lives its parent's thread stands still, so that it can use its buffers. */
@@ -186,7 +194,8 @@ pid_t iot_vfork_after(long result)
                                     .obj = t->lane,
                                     .op = IOT_OP_START});
     } else if (t) {
-        t->vfork_pid = 0;
+        uint32_t pid = (uint32_t)iot_sys(SYS_getpid);
+        t->vfork_pid = pid == iot_process->pid ? 0 : pid; /* a child can be a parent */
         iot_environment_done(t);
         iot_event(t, &(struct iot_row){.t0 = vfork_t0,
                                        .t1 = iot_now(),
@@ -195,6 +204,35 @@ pid_t iot_vfork_after(long result)
                                        .op = IOT_OP_VFORK});
     }
     return result < 0 ? -1 : (pid_t)result;
+}
+
+/* clone in the shape of vfork, as those use it who want another stack for the child. */
+struct cloned {
+    int (*run)(void *);
+    void *argument;
+};
+
+static int clone_begins(void *user)
+{
+    struct cloned c = *(struct cloned *)user;
+    iot_vfork_after(0);
+    int status = c.run(c.argument);
+    iot_life_exit(status);
+    return status;
+}
+
+int clone(int (*run)(void *), void *stack, int flags, void *argument, ...)
+{
+    va_list ap;
+    va_start(ap, argument);
+    void *parent_tid = va_arg(ap, void *), *tls = va_arg(ap, void *), *child_tid = va_arg(ap, void *);
+    va_end(ap);
+    struct cloned c = {run, argument};
+    if (!run || (flags & (CLONE_VM | CLONE_VFORK | CLONE_THREAD)) != (CLONE_VM | CLONE_VFORK))
+        return iot_real.clone(run, stack, flags, argument, parent_tid, tls, child_tid);
+    iot_vfork_before();
+    int pid = iot_real.clone(clone_begins, stack, flags, &c, parent_tid, tls, child_tid);
+    return iot_vfork_after(pid < 0 ? -errno : pid);
 }
 
 #define SPAWN(sym)                                                                                 \
@@ -276,6 +314,8 @@ int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 
 void iot_life_exit(int64_t status)
 {
+    if (!iot_local.thread)
+        iot_local.attaching = 0; /* main had ended before, and this, the last thread, too */
     struct iot_thread *t = iot_enter();
     if (!t)
         return;

@@ -19,7 +19,7 @@ static int has_mode(int flags)
 static int opened(struct iot_thread *t, struct iot_timed call, uint16_t op, int fd, int dir,
                   const char *path, int flags)
 {
-    uint32_t name = call.err == EFAULT ? 0 : iot_path(t, dir, path);
+    uint32_t name = iot_path_of(t, call, dir, path);
     uint32_t obj = fd >= 0 ? iot_descriptor_opened(t, fd, name, flags, 0) : 0;
     return (int)iot_timed_event(
         t, call, &(struct iot_row){.result = fd, .offset = flags, .obj = obj, .obj2 = name, .op = op});

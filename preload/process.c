@@ -8,19 +8,28 @@
 #include <sys/resource.h>
 
 #include "format/checksum.h"
+#include "preload/descriptors.h"
 #include "preload/image.h"
 #include "preload/sys.h"
 #include "preload/text.h"
 
 struct iot_process *iot_process;
+enum iot_confinement iot_confined;
 
 static char file_path[IOT_PATH_BYTES];
-static uint64_t file_bytes;     /* as made: sparse */
+static uint64_t file_bytes;     /* as made or cut since, and as mapped: sparse */
 static uint32_t image_generation; /* not wiped by fork: the next one is always new */
 
-enum { SPARE_SEGMENTS = 1 };
+enum {
+    /* For what comes after the end: destructors, threads that are still at it. */
+    SPARE_SEGMENTS = 8,
+    /* What a process behind a filter still can record: a few hundred thousand events. */
+    CONFINED_SEGMENTS = 32,
+};
 #define FILE_BYTES_MAX (UINT64_C(4) << 30)
 #define FILE_BYTES_MIN (UINT64_C(1) << 20)
+/* Of a limited address space, the part that the file may take: the rest is the program's. */
+#define FILE_PART_OF_SPACE 16
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
@@ -33,6 +42,8 @@ static int failed(long result)
 int iot_pages_ready(void *from, size_t bytes)
 {
     enum { PAGE = 4096 };
+    if (iot_confined)
+        return iot_confined == IOT_CONFINED ? 0 : -1;
     uintptr_t first = (uintptr_t)from / PAGE * PAGE;
     uintptr_t last = ((uintptr_t)from + bytes + PAGE - 1) / PAGE * PAGE;
     long r = iot_sys(SYS_madvise, first, last - first, MADV_POPULATE_WRITE);
@@ -96,16 +107,24 @@ static void name_file(uint32_t pid, uint64_t start_ns)
 
 /* Maps the whole of a sparse file, so that no descriptor is needed ever after. Smaller where limits on
  * file size or address space want it so. */
+static uint64_t limit_of(int resource)
+{
+    struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+    iot_sys(SYS_prlimit64, 0, resource, 0, &limit);
+    return limit.rlim_cur;
+}
+
 static struct iot_file_header *make_file(void)
 {
     long fd = iot_sys(SYS_openat, AT_FDCWD, file_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (failed(fd))
         return NULL;
-    struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
-    iot_sys(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, &limit);
+    uint64_t most = limit_of(RLIMIT_FSIZE), space = limit_of(RLIMIT_AS) / FILE_PART_OF_SPACE;
+    if (space < most)
+        most = space;
     long at = -1;
     for (file_bytes = FILE_BYTES_MAX; file_bytes >= FILE_BYTES_MIN; file_bytes /= 2) {
-        if (file_bytes > limit.rlim_cur || failed(iot_sys(SYS_ftruncate, fd, file_bytes)))
+        if (file_bytes > most || failed(iot_sys(SYS_ftruncate, fd, file_bytes)))
             continue;
         at = iot_sys(SYS_mmap, 0, file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
                      fd, 0);
@@ -134,11 +153,12 @@ int iot_process_start(void)
     uint32_t pid = (uint32_t)iot_sys(SYS_getpid);
     name_file(pid, start.mono_ns);
     struct iot_file_header *h = make_file();
-    if (!h || iot_pages_ready(h, IOT_HEADER_BYTES + iot_image.facts_bytes)) {
-        if (h) {
-            iot_sys(SYS_munmap, h, file_bytes);
-            iot_sys(SYS_unlinkat, AT_FDCWD, file_path, 0);
-        }
+    if (h && iot_pages_ready(h, IOT_HEADER_BYTES + iot_image.facts_bytes)) {
+        iot_sys(SYS_munmap, h, file_bytes);
+        iot_sys(SYS_unlinkat, AT_FDCWD, file_path, 0);
+        h = NULL;
+    }
+    if (!h) {
         p->off = 1;
         return -1;
     }
@@ -156,7 +176,8 @@ int iot_process_start(void)
     h->root = iot_image.root && !image_generation;
     h->start = start;
     h->start_realtime_ns = iot_clock_realtime();
-    iot_image_usage(&h->usage_start);
+    if (iot_image_usage(&h->usage_start) == 0)
+        h->usage_end = h->usage_start; /* should it not be asked again */
     memcpy(h->boot_id, iot_image.boot_id, sizeof h->boot_id);
     memcpy((char *)h + IOT_HEADER_BYTES, iot_image.facts, iot_image.facts_bytes);
     h->next_segment = 1;
@@ -171,31 +192,88 @@ int iot_process_start(void)
     return 0;
 }
 
+/* Lets only so many more segments be taken than are; returns the limit. */
+static uint32_t limit_segments(uint32_t more)
+{
+    struct segments now = segments_now(), cut;
+    do {
+        cut = (struct segments){now.next, now.next + more};
+        if (cut.limit >= now.limit)
+            return now.limit;
+    } while (!segments_change(&now, cut));
+    return cut.limit;
+}
+
+static void set_limit(uint32_t limit)
+{
+    struct segments now = segments_now();
+    while (!segments_change(&now, (struct segments){now.next, limit}))
+        ;
+}
+
 void iot_process_end(struct iot_thread *t, enum iot_end how)
 {
     struct iot_file_header *h = iot_process->file;
     iot_flush(t);
     iot_thread_trim(t);
-    iot_image_usage(&h->usage_end);
+    struct iot_usage usage;
+    if (iot_image_usage(&usage) == 0)
+        h->usage_end = usage;
     h->last = iot_anchor_now();
     __atomic_store_n(&h->end, how, __ATOMIC_RELEASE);
-    struct segments now = segments_now(), cut;
-    do {
-        cut = (struct segments){now.next, now.next + SPARE_SEGMENTS};
-        if (cut.limit >= now.limit)
-            return;
-    } while (!segments_change(&now, cut));
-    iot_sys(SYS_truncate, file_path, (uint64_t)cut.limit * IOT_SEGMENT_BYTES);
+    struct segments before = segments_now();
+    uint32_t kept = limit_segments(SPARE_SEGMENTS);
+    if (kept < before.limit &&
+        failed(iot_sys(SYS_truncate, file_path, (uint64_t)kept * IOT_SEGMENT_BYTES)))
+        set_limit(before.limit);
 }
 
+/* Not beyond a limit on the size of files: growing there ends in SIGXFSZ. */
 void iot_process_goes_on(void)
 {
     struct iot_file_header *h = iot_process->file;
     h->end = IOT_END_OPEN;
-    if (iot_sys(SYS_truncate, file_path, file_bytes))
+    uint64_t bytes = limit_of(RLIMIT_FSIZE) / IOT_SEGMENT_BYTES * IOT_SEGMENT_BYTES;
+    if (bytes > file_bytes)
+        bytes = file_bytes;
+    if (bytes > (uint64_t)segments_now().limit * IOT_SEGMENT_BYTES &&
+        !failed(iot_sys(SYS_truncate, file_path, bytes)))
+        set_limit((uint32_t)(bytes / IOT_SEGMENT_BYTES));
+}
+
+void iot_process_fit(uint64_t bytes)
+{
+    uint32_t more = (uint32_t)(bytes / IOT_SEGMENT_BYTES);
+    uint64_t kept = (uint64_t)limit_segments(more > SPARE_SEGMENTS ? more : SPARE_SEGMENTS) *
+                    IOT_SEGMENT_BYTES;
+    if (kept >= file_bytes)
         return;
+    iot_sys(SYS_munmap, (uint8_t *)iot_process->file + kept, file_bytes - kept);
+    file_bytes = kept;
+}
+
+/* The filter stays for the children too, so they inherit the state and get no file. */
+static uint32_t limit_before_confinement;
+
+void iot_process_confine(struct iot_thread *t)
+{
+    struct iot_file_header *h = iot_process->file;
+    iot_descriptors_adopt(t);
+    if (iot_image_usage(&h->usage_end))
+        h->usage_end = h->usage_start;
     struct segments now = segments_now();
-    while (!segments_change(
-        &now, (struct segments){now.next, (uint32_t)(file_bytes / IOT_SEGMENT_BYTES)}))
-        ;
+    uint32_t limit = limit_segments(CONFINED_SEGMENTS);
+    limit_before_confinement = now.limit;
+    int unready = iot_pages_ready((uint8_t *)h + (size_t)now.next * IOT_SEGMENT_BYTES,
+                                  (size_t)(limit - now.next) * IOT_SEGMENT_BYTES) ||
+                  iot_record_prepare();
+    iot_confined = unready ? IOT_CONFINED_WITHOUT_ROOM : IOT_CONFINED;
+}
+
+void iot_process_confined(int failed_to)
+{
+    if (!failed_to || !iot_confined)
+        return;
+    iot_confined = IOT_FREE;
+    set_limit(limit_before_confinement);
 }

@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <stddef.h>
 
-struct iot_real iot_real;
+#if !defined(__x86_64__)
+struct iot_real iot_real; /* else in early.S */
+#endif
 
 static const struct symbol {
     const char *name, *version;
@@ -13,6 +15,7 @@ static const struct symbol {
 #define HANDV(ret, sym, op, params, version) {#sym, version, offsetof(struct iot_real, sym)},
 #define HAND(ret, sym, op, params) HANDV(ret, sym, op, params, NULL)
 #define REAL(ret, sym, op, params) HAND(ret, sym, op, params)
+#define PLAIN(ret, sym, params) HAND(ret, sym, , params)
 #define IO(ret, sym, op, params, args, fd, offset) HAND(ret, sym, op, params)
 #define IO2(ret, sym, op, params, args, from, to) HAND(ret, sym, op, params)
 #define FD(ret, sym, op, params, args, fd, offset) HAND(ret, sym, op, params)
@@ -32,17 +35,18 @@ static long missing(void)
     return -1;
 }
 
+/* Goes on behind what is being looked up already, should the lookup itself call a wrapper. */
 void iot_real_start(void)
 {
-    static volatile int done;
-    if (done)
-        return;
-    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
-        const struct symbol *s = &symbols[i];
+    static volatile size_t next;
+    while (next < sizeof symbols / sizeof *symbols) {
+        const struct symbol *s = &symbols[next++];
+        void **real = (void **)((char *)&iot_real + s->at);
+        *real = (void *)missing;
         void *found = s->version ? dlvsym(RTLD_NEXT, s->name, s->version) : NULL;
         if (!found)
             found = dlsym(RTLD_NEXT, s->name);
-        *(void **)((char *)&iot_real + s->at) = found ? found : (void *)missing;
+        if (found)
+            *real = found;
     }
-    done = 1;
 }

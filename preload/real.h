@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <mqueue.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -22,8 +23,10 @@
 #undef vfscanf
 #undef vscanf
 #include <sys/epoll.h>
+#include <sys/msg.h>
 #include <sys/resource.h>
 #include <sys/select.h>
+#include <sys/sem.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -41,6 +44,7 @@
 #define READS(ret, sym, op, params, ...) HAND(ret, sym, op, params)
 #define WRITES(ret, sym, op, params, ...) HAND(ret, sym, op, params)
 #define PRINTS(sym, op, params, ...) HAND(int, sym, op, params)
+#define PLAIN(ret, sym, params) HAND(ret, sym, , params)
 
 #define REAL(ret, sym, op, params) HAND(ret, sym, op, params)
 
@@ -80,6 +84,7 @@ char *gets(char *to);
 #undef READS
 #undef WRITES
 #undef PRINTS
+#undef PLAIN
 
 extern struct iot_real iot_real;
 

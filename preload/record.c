@@ -1,5 +1,6 @@
 #include "preload/record.h"
 
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -24,9 +25,9 @@ enum {
      * thread that records little costs little. */
     GROW_FIRST = 16,
     GROW_ROWS = 256,
-    /* So many events lost because a handler seemed to be inside a record, and the record
-     * must have been left by longjmp. */
-    STUCK_LIMIT = 4096,
+    /* So many events lost because a handler seemed to be inside a record, beyond the thousand for
+     * which there is room then, and the record must have been left by longjmp. */
+    STUCK_LIMIT = 64,
 };
 
 int iot_record_start(void)
@@ -63,6 +64,8 @@ static int half_grow(struct iot_half *half, uint32_t rows)
 {
     if (!half->header || rows > IOT_HALF_ROWS)
         return -1;
+    if (rows <= half->limit)
+        return 0;
     half_anchor(half);
     uint32_t limit = half->limit < GROW_FIRST ? GROW_FIRST : 2 * half->limit;
     if (half->limit >= GROW_ROWS)
@@ -85,22 +88,22 @@ static void half_start(struct iot_thread *t, struct iot_half *half)
     __atomic_store_n(&half->header->epoch, ++t->epoch, __ATOMIC_RELEASE);
 }
 
+/* Leaves the slot as it was where there is no room. */
 static int slot_start(struct iot_thread *t, uint32_t slot)
 {
-    memset(t, 0, sizeof *t);
-    t->slot = slot;
+    struct iot_thread fresh = {.slot = slot};
     uint8_t *segment = iot_segment_take(IOT_SEGMENT_ROWS, slot, sizeof(struct iot_segment_header) +
                                         sizeof(struct iot_half_header));
     if (!segment)
         return -1;
-    size_t half_bytes = sizeof(struct iot_half_header) + IOT_HALF_ROWS * sizeof(struct iot_row);
     for (int i = 0; i < 2; i++) {
-        uint8_t *at = segment + sizeof(struct iot_segment_header) + (size_t)i * half_bytes;
+        uint8_t *at = segment + sizeof(struct iot_segment_header) + (size_t)i * IOT_HALF_BYTES;
         if (iot_pages_ready(at, sizeof(struct iot_half_header)))
             return -1;
-        t->half[i].header = (struct iot_half_header *)at;
-        t->half[i].rows = (struct iot_row *)(at + sizeof(struct iot_half_header));
+        fresh.half[i].header = (struct iot_half_header *)at;
+        fresh.half[i].rows = (struct iot_row *)(at + sizeof(struct iot_half_header));
     }
+    *t = fresh;
     t->current = &t->half[0];
     return 0;
 }
@@ -130,6 +133,17 @@ static void push_free(struct iot_thread *t)
                                           __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
 }
 
+static struct iot_thread *begin(struct iot_thread *t)
+{
+    t->depth = t->vfork_pid = t->stuck = t->exit_rounds = 0;
+    t->routine = NULL;
+    t->parent_lane = UINT32_MAX;
+    t->began = 0;
+    t->lane = __atomic_fetch_add(&iot_process->file->lanes, 1, __ATOMIC_RELAXED);
+    t->generation = *iot_generation;
+    return t;
+}
+
 struct iot_thread *iot_thread_take(void)
 {
     struct iot_thread *t = pop_free();
@@ -140,6 +154,7 @@ struct iot_thread *iot_thread_take(void)
             return NULL;
         }
         t = &threads[slot];
+        t->slot = slot;
         if (slot_start(t, slot)) {
             t->current = NULL;
             push_free(t);
@@ -151,23 +166,37 @@ struct iot_thread *iot_thread_take(void)
         push_free(t);
         return NULL;
     }
-    t->depth = t->vfork_pid = t->stuck = t->exit_rounds = 0;
-    t->routine = NULL;
-    t->parent_lane = UINT32_MAX;
-    t->lane = __atomic_fetch_add(&iot_process->file->lanes, 1, __ATOMIC_RELAXED);
-    t->generation = *iot_generation;
+    return begin(t);
+}
+
+/* A handler may have forked, and the child go back into a call that the parent was in, with a pointer
+ * to the thread and, inside a record, one to its row. So the child's thread keeps its slot; and where
+ * the parent's rows were, which the child does not share, there is memory to be written to in vain. */
+static struct iot_thread *take_forked(struct iot_thread *t)
+{
+    uint8_t *segment = (uint8_t *)t->half[0].header - sizeof(struct iot_segment_header);
+    iot_sys(SYS_mmap, segment, IOT_SEGMENT_BYTES, PROT_READ | PROT_WRITE,
+            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0);
+    if (iot_process_start())
+        return NULL;
+    uint32_t slot = t->slot;
+    iot_process->threads_used = slot + 1;
+    if (slot_start(t, slot))
+        return NULL;
+    begin(t)->began = iot_process->file->start.ticks;
     return t;
 }
 
 void iot_thread_give_back(struct iot_thread *t)
 {
-    iot_flush(t);
-    push_free(t);
+    if (iot_flush(t) == 0)
+        push_free(t); /* else its rows are all that there is of it: nobody gets the slot */
 }
 
 void iot_thread_adopt(struct iot_thread *t, uint32_t parent_lane)
 {
-    t->tid = (uint32_t)iot_sys(SYS_gettid);
+    long tid = iot_sys(SYS_gettid);
+    t->tid = tid > 0 ? (uint32_t)tid : 0;
     for (int i = 0; i < 2; i++) { /* empty halves: their epochs stand */
         struct iot_half_header *header = t->half[i].header;
         header->lane = t->lane;
@@ -185,88 +214,155 @@ struct iot_thread *iot_enter_slow(void)
     struct iot_local *me = &iot_local;
     if (iot_generation == &not_started || iot_process->off)
         return NULL;
-    if (me->attaching) { /* a signal handler, while its thread gets its buffers */
+    if (me->attaching) { /* the thread has ended, but for some destructors */
         iot_drop(1);
         return NULL;
     }
+    uint64_t signals = iot_signals_hold();
     me->attaching = 1;
     __asm__ volatile("" : : : "memory");
     struct iot_thread *t = NULL;
-    if (*iot_generation || iot_process_start() == 0) {
+    if (!*iot_generation && me->thread)
+        t = take_forked(me->thread);
+    else if (*iot_generation || iot_process_start() == 0)
         t = iot_thread_take();
-        if (t)
-            iot_thread_adopt(t, UINT32_MAX);
-        else
-            iot_drop(1);
-    }
+    if (t)
+        iot_thread_adopt(t, UINT32_MAX);
+    else
+        iot_drop(1);
     __asm__ volatile("" : : : "memory");
     me->attaching = 0;
+    iot_signals_release(signals);
     return t;
 }
 
 /* --- full buffers --- */
 
-/* Lets the half's rows go: they are in a block, or lost. The order leaves a reader of a killed
- * process with each row once: while the epoch stands, a block with it makes the half void. */
-static void half_empty(struct iot_thread *t, struct iot_half *half)
+static void half_wipe(struct iot_half *half)
 {
     for (uint32_t i = 0; i < half->limit; i++)
         half->rows[i].op = 0;
     __asm__ volatile("" : : : "memory");
+}
+
+/* Lets the half's rows go: they are in a block, or lost. The order leaves a reader of a killed
+ * process with each row once: while the epoch stands, a block with it makes the half void. */
+static void half_empty(struct iot_thread *t, struct iot_half *half)
+{
+    half_wipe(half);
     half_start(t, half);
 }
 
-/* Goes on in the other half and encodes this one. Depth is raised, so a signal handler that
- * records meanwhile fills the other half, and drops rather than rotate again. */
-static void rotate(struct iot_thread *t)
+static struct iot_half *other_half(struct iot_thread *t)
 {
-    struct iot_half *full = t->current;
-    struct iot_half *other = full == &t->half[0] ? &t->half[1] : &t->half[0];
-    if (!other->limit && half_grow(other, 1)) {
-        iot_drop(full->limit);
-        half_empty(t, full);
-        return;
-    }
-    t->current = other;
-    __asm__ volatile("" : : : "memory");
-    uint32_t n = full->header->head < full->limit ? full->header->head : full->limit;
-    if (iot_encode_half(t, full, n))
-        iot_drop(n);
-    half_empty(t, full);
+    return t->current == &t->half[0] ? &t->half[1] : &t->half[0];
 }
 
-uint32_t iot_reserve_slow(struct iot_thread *t, uint32_t n, uint32_t at)
+/* 0, or -1 where there is no room for the block; then the rows stay. */
+static int half_encode(struct iot_thread *t, struct iot_half *half)
+{
+    uint32_t n = half->header->head < half->limit ? half->header->head : half->limit;
+    if (n && iot_encode_half(t, half, n))
+        return -1;
+    if (half->header->head)
+        half_empty(t, half);
+    return 0;
+}
+
+/* 0, or -1 if its rows are lost: then it is the same filling that begins again, and none is missing. */
+static int half_clear(struct iot_thread *t, struct iot_half *half)
+{
+    if (half_encode(t, half) == 0)
+        return 0;
+    iot_drop(half->limit);
+    half_wipe(half);
+    half->header->head = 0;
+    return -1;
+}
+
+/* Goes on in the other half and encodes this one; before it the other one, if that was left full
+ * inside a record. No signal comes in, so no handler finds both full or leaves this by longjmp. */
+static void rotate(struct iot_thread *t)
+{
+    uint64_t signals = iot_signals_hold();
+    struct iot_half *full = t->current, *other = other_half(t);
+    half_clear(t, other);
+    t->current = other;
+    __asm__ volatile("" : : : "memory");
+    if (half_clear(t, full) || half_grow(other, 1))
+        t->current = full;
+    iot_signals_release(signals);
+}
+
+/* Whether the outermost record cannot be under way any more: what stands on the stack above it has
+ * returned or was jumped over. Of a record on another stack than ours nothing is known. */
+static int was_left(const struct iot_thread *t, uintptr_t stack)
+{
+    stack_t alternate;
+    if (iot_sys(SYS_sigaltstack, 0, &alternate))
+        return 0;
+    if (alternate.ss_flags & SS_ONSTACK)
+        return 0;
+    return stack >= t->outermost || t->outermost - (uintptr_t)alternate.ss_sp < alternate.ss_size;
+}
+
+static void become_outermost(struct iot_thread *t, uintptr_t stack)
+{
+    t->depth = 1;
+    t->outermost = stack;
+    t->stuck = 0;
+}
+
+void iot_nested(struct iot_thread *t, uintptr_t stack)
+{
+    if (was_left(t, stack))
+        become_outermost(t, stack);
+}
+
+uint32_t iot_reserve_slow(struct iot_thread *t, uint32_t n, uint32_t at, uintptr_t stack)
 {
     for (;;) {
-        struct iot_half *half = t->current;
+        struct iot_half *half = t->current, *other = other_half(t);
         if (at + n <= IOT_HALF_ROWS) {
-            if (half_grow(half, at + n)) {
-                half->header->head = at;
-                break;
-            }
-            return at;
+            if (half_grow(half, at + n) == 0)
+                return at;
+            uint32_t head = at + n;
+            __atomic_compare_exchange_n(&half->header->head, &head, at, 0, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED);
+            break;
         }
-        if (t->depth > 1) {
-            if (++t->stuck < STUCK_LIMIT)
-                break;
-            t->depth = 1;
+        if (t->depth > 1 && !other->header->head && half_grow(other, n) == 0) {
+            t->current = other; /* the record we are in still has its row in the full one */
+        } else if (t->depth <= 1 || was_left(t, stack) || ++t->stuck >= STUCK_LIMIT) {
+            become_outermost(t, stack);
+            rotate(t);
+        } else {
+            break;
         }
-        t->stuck = 0;
-        rotate(t);
         at = iot_take(&t->current->header->head, n);
-        if (at + n <= t->current->limit)
-            return at;
     }
     iot_drop(1);
     return UINT32_MAX;
 }
 
-void iot_flush(struct iot_thread *t)
+int iot_flush(struct iot_thread *t)
 {
+    int failed = -1;
     t->depth++;
-    if (t->depth == 1 && t->current->header->head)
-        rotate(t);
-    t->depth--;
+    if (t->depth == 1) {
+        uint64_t signals = iot_signals_hold();
+        struct iot_half *full = t->current, *other = other_half(t);
+        failed = half_encode(t, other);
+        if (!failed) {
+            t->current = other;
+            failed = half_encode(t, full);
+            if (failed)
+                t->current = full;
+        }
+        iot_signals_release(signals);
+    }
+    iot_leave(t);
+    return failed;
 }
 
 /* The pages of an empty half that hold nothing but rows go back to the file system. */
@@ -282,6 +378,19 @@ void iot_thread_trim(struct iot_thread *t)
         if (to > from && iot_sys(SYS_madvise, from, to - from, MADV_REMOVE) == 0)
             half->limit = (uint32_t)((from - (uintptr_t)half->rows) / sizeof *half->rows);
     }
+}
+
+int iot_record_prepare(void)
+{
+    uint32_t used = __atomic_load_n(&iot_process->threads_used, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < used; i++) {
+        const struct iot_thread *t = &threads[i];
+        if (t->generation == *iot_generation && t->current &&
+            (iot_pages_ready(t->half[0].header, 2 * IOT_HALF_BYTES) ||
+             (t->block_at && iot_pages_ready(t->block_at, t->block_left))))
+            return -1;
+    }
+    return 0;
 }
 
 /* --- strings --- */

@@ -28,10 +28,14 @@ struct iot_half {
 
 struct iot_thread {
     uint32_t generation; /* of the process state it belongs to: another after fork */
-    uint32_t depth;      /* > 1: a signal handler is recording inside a record */
+    uint32_t depth;      /* > 1: a signal handler is recording inside a record, or it left one by
+                          * longjmp */
+    uintptr_t outermost; /* where the stack stood in the outermost record */
     struct iot_half *current;
     struct iot_half half[2];
     uint32_t slot, lane, tid;
+    uint64_t began; /* in a forked child: its start. A call that began before it, in the parent, has
+                     * names that mean nothing here. 0 else */
     uint32_t vfork_pid; /* not 0: this is a child in our memory, until it execs or exits */
     uint32_t stuck;     /* events dropped in a row because depth never came back */
     uint32_t next_free;
@@ -63,7 +67,8 @@ extern volatile uint32_t *iot_generation;
 int iot_record_start(void);
 
 struct iot_thread *iot_enter_slow(void);
-uint32_t iot_reserve_slow(struct iot_thread *t, uint32_t n, uint32_t at);
+uint32_t iot_reserve_slow(struct iot_thread *t, uint32_t n, uint32_t at, uintptr_t stack);
+void iot_nested(struct iot_thread *t, uintptr_t stack);
 
 static inline struct iot_thread *iot_enter(void)
 {
@@ -84,17 +89,39 @@ static inline uint32_t iot_take(uint32_t *counter, uint32_t n)
 #endif
 }
 
+static inline uintptr_t iot_stack(void)
+{
+    uintptr_t at;
+#if defined(__x86_64__)
+    __asm__ volatile("mov %%rsp, %0" : "=r"(at));
+#else
+    __asm__ volatile("mov %0, sp" : "=r"(at));
+#endif
+    return at;
+}
+
+/* A record may be left by longjmp or begun before a fork: then nobody lowers what was raised, or somebody
+ * lowers what was not. */
+static inline void iot_leave(struct iot_thread *t)
+{
+    t->depth -= t->depth != 0;
+}
+
 /* Reserves n neighbouring rows, n small; NULL if they have to be dropped. Between
  * this and iot_commit the thread's depth is raised. */
 static inline struct iot_row *iot_reserve(struct iot_thread *t, uint32_t n)
 {
-    t->depth++;
+    uintptr_t stack = iot_stack();
+    if (__builtin_expect(t->depth++ == 0, 1))
+        t->outermost = stack;
+    else if (stack >= t->outermost)
+        iot_nested(t, stack);
     __asm__ volatile("" : : : "memory");
     uint32_t at = iot_take(&t->current->header->head, n);
     if (__builtin_expect(at + n > t->current->limit, 0)) {
-        at = iot_reserve_slow(t, n, at);
+        at = iot_reserve_slow(t, n, at, stack);
         if (at == UINT32_MAX) {
-            t->depth--;
+            iot_leave(t);
             return NULL;
         }
     }
@@ -104,7 +131,7 @@ static inline struct iot_row *iot_reserve(struct iot_thread *t, uint32_t n)
 static inline void iot_commit(struct iot_thread *t, struct iot_row *row, uint16_t op)
 {
     __atomic_store_n(&row->op, op, __ATOMIC_RELEASE);
-    t->depth--;
+    iot_leave(t);
 }
 
 static inline void iot_event(struct iot_thread *t, const struct iot_row *event)
@@ -118,8 +145,9 @@ static inline void iot_event(struct iot_thread *t, const struct iot_row *event)
     row->bytes = event->bytes;
     row->offset = event->offset;
     row->addr = event->addr;
-    row->obj = event->obj;
-    row->obj2 = event->obj2;
+    int is_here = event->t0 >= t->began;
+    row->obj = is_here ? event->obj : 0;
+    row->obj2 = is_here ? event->obj2 : 0;
     row->site = event->site;
     row->err = event->err;
     iot_commit(t, row, event->op);
@@ -130,11 +158,15 @@ static inline void iot_event(struct iot_thread *t, const struct iot_row *event)
 uint32_t iot_string(struct iot_thread *t, const char *base, size_t base_bytes, const char *text,
                     size_t text_bytes);
 
-/* Encodes what the thread has in its buffers, so that it can be given back or left behind small. */
-void iot_flush(struct iot_thread *t);
+/* Encodes what the thread has in its buffers, so that it can be given back or left behind small. 0, or
+ * -1 if there is no room, or this is inside a record: then it stays where it is. */
+int iot_flush(struct iot_thread *t);
 
 /* Gives back to the file system what empty buffers occupy of it. */
 void iot_thread_trim(struct iot_thread *t);
+
+/* Makes all pages ready that the threads there are can need until their next block; 0 or -1. */
+int iot_record_prepare(void);
 
 /* Takes and gives back thread buffers. The new thread's lane is numbered at once. */
 struct iot_thread *iot_thread_take(void);

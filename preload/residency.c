@@ -2,21 +2,17 @@
  * files of our own: of others the kernel says that all is there. Both look at every page, so of
  * what is larger a few places are looked at.
  *
- * A program that shuts itself in by seccomp may have its filter kill it for a call it does not
- * know. Without privileges it has to set no_new_privs before, by prctl: from then on nothing is
- * asked. Of a filter that is there already, as in most containers, a child finds out what it does.
- */
+ * A filter of system calls may kill for one that it does not know. Of a filter that is there
+ * already, as in most containers, a child finds out what it does. */
 #include "preload/residency.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
-#include "preload/real.h"
 #include "preload/sys.h"
 
 enum { CACHESTAT = 451, KNOWN = 1, WHOLE = 1000 };
@@ -135,16 +131,4 @@ uint16_t iot_residency(int fd, const struct stat *st, int flags)
         return 0;
     uint16_t found = how == ASK_CACHESTAT ? by_cachestat(fd, st->st_size) : 0;
     return found ? found : by_mincore(fd, st);
-}
-
-int prctl(int option, ...)
-{
-    va_list ap;
-    va_start(ap, option);
-    unsigned long a = va_arg(ap, unsigned long), b = va_arg(ap, unsigned long);
-    unsigned long c = va_arg(ap, unsigned long), d = va_arg(ap, unsigned long);
-    va_end(ap);
-    if (option == PR_SET_NO_NEW_PRIVS || option == PR_SET_SECCOMP)
-        __atomic_store_n(&ask, ASK_NOT, __ATOMIC_RELAXED);
-    return iot_real.prctl(option, a, b, c, d);
 }

@@ -4,6 +4,8 @@
 #ifndef IOT_PRELOAD_SYS_H
 #define IOT_PRELOAD_SYS_H
 
+#include <errno.h>
+#include <signal.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 
@@ -37,9 +39,29 @@ static inline long iot_sys6(long n, long a, long b, long c, long d, long e, long
 #endif
 }
 
+/* Behind a seccomp filter any call of the recorder's own may kill the program: then there are none, each
+ * fails, and recording goes on with what it has. */
+enum iot_confinement { IOT_FREE, IOT_CONFINED, IOT_CONFINED_WITHOUT_ROOM };
+extern enum iot_confinement iot_confined;
+
 #define iot_sys(n, ...)                                                                            \
-    iot_sys6(n, IOT_SYS_ARGS(__VA_ARGS__ __VA_OPT__(, ) 0, 0, 0, 0, 0, 0))
+    (iot_confined ? -ENOSYS                                                                        \
+                  : iot_sys6(n, IOT_SYS_ARGS(__VA_ARGS__ __VA_OPT__(, ) 0, 0, 0, 0, 0, 0)))
 #define IOT_SYS_ARGS(a, b, c, d, e, f, ...)                                                        \
     (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f)
+
+/* Keeps signals off the calling thread for a while, those that libc cancels threads with included;
+ * gives what to release them to. */
+static inline uint64_t iot_signals_hold(void)
+{
+    uint64_t all = UINT64_MAX, before = 0;
+    iot_sys(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof before);
+    return before;
+}
+
+static inline void iot_signals_release(uint64_t before)
+{
+    iot_sys(SYS_rt_sigprocmask, SIG_SETMASK, &before, 0, sizeof before);
+}
 
 #endif

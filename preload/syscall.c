@@ -1,10 +1,11 @@
 /* syscall(2): of what is called by number, the futexes, on which other libraries build their locks,
- * conditions and parking (Rust's std, C++'s futures). */
+ * conditions and parking (Rust's std, C++'s futures). And what filters system calls. */
 #include <errno.h>
 #include <linux/futex.h>
 #include <stdarg.h>
 #include <sys/syscall.h>
 
+#include "preload/confine.h"
 #include "preload/real.h"
 #include "preload/record.h"
 #include "preload/shared.h"
@@ -62,5 +63,8 @@ long syscall(long number, ...)
             break;
         }
     }
+    if (iot_confines(number, a[0]))
+        return IOT_CONFINING(long,
+                             iot_real.syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]));
     return iot_real.syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }

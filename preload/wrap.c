@@ -8,8 +8,7 @@
 
 #define IOT_NS_OF_TIMESPEC(t) (result == 0 ? (t)->tv_sec * 1000000000 + (t)->tv_nsec : 0)
 
-/* A bad pointer is the program's error to find out about, not ours to follow. */
-#define PATH_OF(dir, path) (call.err == EFAULT ? 0 : iot_path(t, dir, path))
+#define PATH_OF(dir, path) iot_path_of(t, call, dir, path)
 
 #define EVENT(operation, ...)                                                                      \
     iot_timed_event(                                                                               \
@@ -82,6 +81,7 @@
 
 #define HAND(ret, sym, operation, params)
 #define HANDV(ret, sym, operation, params, version)
+#define PLAIN(ret, sym, params)
 #define REAL(ret, sym, operation, params)
 
 #include "preload/wrappers.def"

@@ -1,0 +1,78 @@
+/* The pointers to the real functions (struct iot_real), as they stand before anything of ours has
+ * run: each leads to a lookup of all of them and then on to the function that was asked for. So a wrapper
+ * works whoever calls it first: the constructor of another library, or the allocator that
+ * the lookup itself uses. */
+#if defined(__x86_64__)
+#define IO(ret, sym, op, params, args, fd, offset) early sym
+#define IO2(ret, sym, op, params, args, from, to) early sym
+#define FD(ret, sym, op, params, args, fd, offset) early sym
+#define PATH(ret, sym, op, params, args, dir, path, offset) early sym
+#define PATH2(ret, sym, op, params, args, from_dir, from, to_dir, to) early sym
+#define NONE(ret, sym, op, params, args, offset, addr) early sym
+#define HAND(ret, sym, op, params) early sym
+#define HANDV(ret, sym, op, params, version) early sym
+#define READS(ret, sym, op, params, ...) early sym
+#define WRITES(ret, sym, op, params, ...) early sym
+#define PRINTS(sym, op, params, ...) early sym
+#define REAL(ret, sym, op, params) early sym
+#define READS(ret, sym, op, params, ...) early sym
+#define WRITES(ret, sym, op, params, ...) early sym
+#define PRINTS(sym, op, params, ...) early sym
+#define PLAIN(ret, sym, params) early sym
+
+        .set    at, 0
+        .macro  early sym
+        .text
+.Learly_\sym:
+        endbr64
+        movl    $at, %r11d
+        jmp     find
+        .data
+        .quad   .Learly_\sym
+        .set    at, at + 8
+        .endm
+
+        .data
+        .balign 64
+        .globl  iot_real
+        .hidden iot_real
+        .type   iot_real, @object
+iot_real:
+#include "preload/wrappers.def"
+#include "preload/stdio.def"
+        .size   iot_real, at
+
+        /* All that a caller may have put arguments in stays as it is. */
+        .text
+        .type   find, @function
+find:
+        .cfi_startproc
+        pushq   %r11
+        .cfi_adjust_cfa_offset 8
+        .irp    reg, rdi, rsi, rdx, rcx, r8, r9, rax
+        pushq   %\reg
+        .cfi_adjust_cfa_offset 8
+        .endr
+        subq    $136, %rsp
+        .cfi_adjust_cfa_offset 136
+        .irp    n, 0, 1, 2, 3, 4, 5, 6, 7
+        movups  %xmm\n, 16*\n(%rsp)
+        .endr
+        call    iot_real_start
+        .irp    n, 0, 1, 2, 3, 4, 5, 6, 7
+        movups  16*\n(%rsp), %xmm\n
+        .endr
+        addq    $136, %rsp
+        .cfi_adjust_cfa_offset -136
+        .irp    reg, rax, r9, r8, rcx, rdx, rsi, rdi
+        popq    %\reg
+        .cfi_adjust_cfa_offset -8
+        .endr
+        popq    %r11
+        .cfi_adjust_cfa_offset -8
+        leaq    iot_real(%rip), %r10
+        jmp     *(%r10, %r11)
+        .cfi_endproc
+        .size   find, .-find
+#endif
+        .section .note.GNU-stack,"",@progbits

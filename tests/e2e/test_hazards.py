@@ -1,0 +1,299 @@
+#!/usr/bin/env python3
+"""What breaks tracers that are preloaded: a victim program for each hazard.
+
+A row of HAZARDS is run IOT_TEST_REPEAT times (3; 100 under --full), first without and then with
+the preload. Each victim checks itself: its exit status must be what it should be both times. It
+says what it did ("did OP NAME COUNT"), and the trace must show just that.
+"""
+import collections
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import harness
+from harness import Broken, Tap
+
+DROPPED_AT = 144  # of dropped_events in the header page (FORMAT.md)
+DID = re.compile(r"^did (?:(at_least|at_most):)?(\w+) (\S+) (\d+)$", re.MULTILINE)
+
+# name: of the check; victim: its program; way: its arguments behind the folder
+# status: how it ends      same: whether standard output must be the same with and without
+# env: more environment (a function of the folder), preload: other libraries round ours
+# slow: seconds it takes make it run once only in an ordinary run
+# check: a function of (its run, the events, the folder of the trace) that gives complaints
+Hazard = collections.namedtuple("Hazard", "name victim way status same env preload slow check",
+                                defaults=((), 0, True, None, "{ours}", False, None))
+
+
+def wait_for_rest(hazard, work):
+    """For what outlives the run: it makes the file `done` at its end."""
+    if not {"orphan", "daemon", "double"} & set(hazard.way):
+        return
+    deadline = time.monotonic() + 20
+    while not (work / "done").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    time.sleep(0.05)
+
+
+def library(name):
+    return harness.victim(f"lib{name}.so")
+
+
+def dropped(folder):
+    """Events that the recorder counted as not recorded."""
+    count = 0
+    for path in Path(folder).glob("*.iot"):
+        with open(path, "rb") as f:
+            f.seek(DROPPED_AT)
+            count += struct.unpack("<Q", f.read(8))[0]
+    return count
+
+
+def counts_of(events):
+    """How many calls of an operation on a file worked: by its path, by its last name, and all ("*")."""
+    count = collections.Counter()
+    for e in events:
+        if e["errno"]:
+            continue
+        path = e["path"] or ""
+        for name in {path, os.path.basename(path), "*"}:
+            count[e["op"], name] += 1
+    return count
+
+
+def check_counts(stdout, events):
+    """Complaints where the trace does not show what the victim says that it did."""
+    count, bad = counts_of(events), []
+    for bound, op, name, said in DID.findall(stdout.decode(errors="replace")):
+        seen, said = count[op, name], int(said)
+        wrong = {"at_least": seen < said, "at_most": seen > said}.get(bound, seen != said)
+        if wrong:
+            bad.append(f"{op} of {name}: did {bound or ''} {said}, the trace has {seen}")
+    return bad
+
+
+def check_once(events):
+    """No event twice, and none that ends before it begins."""
+    seen = collections.Counter((e["lane"], e["t0_ns"], e["t1_ns"], e["op"], e["path"], e["fd"])
+                               for e in events if e["op"] == "write")
+    twice = [key for key, n in seen.items() if n > 1 and key[1] != key[2]]
+    return [f"twice in the trace: {key}" for key in twice[:3]]
+
+
+# --- checks of single hazards ---
+
+
+def checked_entry_points(run, events, folder):
+    """The fortified victim really calls what it is there for."""
+    listed = subprocess.run(["nm", "-D", "--undefined-only", run.argv[0]], capture_output=True, text=True)
+    wanted = {"__read_chk", "__pread_chk", "__pread64_chk", "__open_2", "__openat_2", "__recv_chk",
+              "__recvfrom_chk", "__poll_chk", "__ppoll_chk", "__readlink_chk", "__readlinkat_chk"}
+    return [f"not called: {name}" for name in wanted if f" {name}" not in listed.stdout]
+
+
+def bounded(run, events, folder):
+    """However many threads come and go, the file is bounded by how many there are at once."""
+    at_once = 500 if "crowd" in run.argv else 10
+    files = list(Path(folder).glob("*.iot"))
+    apparent = sum(f.stat().st_size for f in files)
+    real = sum(f.stat().st_blocks * 512 for f in files)
+    return [f"the trace takes {what}: {n} bytes for {len(events)} events"
+            for what, n, most in (("on disk", real, (at_once + 100) * 64 << 10),
+                                  ("in all", apparent, (at_once + 100) * 256 << 10))
+            if n > most or len(files) > 1]
+
+
+def monotone_clock(run, events, folder):
+    """Times never go back in a lane, and agree with the program's own clock to 1 %."""
+    took_ns = 1000 * int(re.search(rb"^took (\d+)$", run.stdout, re.MULTILINE)[1])
+    data = [e for e in events if e["op"] == "write" and e["path"].endswith("/data")]
+    after = next(e for e in events if e["op"] == "open" and e["path"].endswith("/took"))
+    bad, before = [], {}
+    for e in events:
+        if e["t1_ns"] < e["t0_ns"] or e["t0_ns"] < before.get(e["lane"], 0):
+            bad.append(f"time goes back: {e}")
+        before[e["lane"]] = e["t0_ns"]
+    # The program looked at its clock after the first call and before the second, and likewise at the end.
+    least, most = data[-1]["t1_ns"] - data[1]["t0_ns"], after["t0_ns"] - data[0]["t1_ns"]
+    if not least / 1.01 <= took_ns <= most * 1.01:
+        bad.append(f"the program counted {took_ns} ns, the trace {least} to {most}")
+    return bad
+
+
+def one_pid(run, events, folder):
+    """A hundred images of one process."""
+    pids = {e["pid"] for e in events}
+    execs = sum(e["op"] == "exec" for e in events)
+    bad = [] if len(pids) == 1 else [f"one process, and the trace has {pids}"]
+    return bad if execs == 99 else bad + [f"99 execs, and the trace has {execs}"]
+
+
+def own_rows(run, events, folder):
+    """A child in its parent's memory is not its parent: what either did, and how either ended."""
+    root = next(e["pid"] for e in events if e["op"] == "start")
+    bad = [f"the root did what its child did: {e}" for e in events
+           if e["pid"] == root and (e["op"] == "exec" or (e["path"] or "").endswith("/child"))]
+    with_exec = {e["pid"] for e in events if e["op"] == "exec"}
+    ended = {e["pid"] for e in events if e["op"] == "exit"}
+    return bad + [f"no end of process {pid}" for pid in with_exec - ended]
+
+
+def lanes_end(run, events, folder):
+    """The process ends with an exit row, whoever ends it."""
+    exits = sum(e["op"] == "exit" for e in events)
+    return [] if exits == 1 else [f"{exits} exit rows"]
+
+
+def plugin_seen(run, events, folder):
+    """What another preload library does as it is loaded and unloaded."""
+    return check_counts(b"did write begin 3\ndid write end 3\n", events)
+
+
+def folder_env(place):
+    return {"HAZARD_FOLDER": str(place)}
+
+
+def clock_env(kind):
+    return lambda place: {"IOTRACE_CLOCK": kind}
+
+
+HAZARDS = [
+    Hazard("an ordinary program", "writes", [3000]),
+    # Start-up and symbols
+    Hazard("a linked library's constructor and destructor", "linked", env=folder_env),
+    Hazard("a preload before ours", "writes", [10], env=folder_env, preload="{plugin} {ours}",
+           check=plugin_seen),
+    Hazard("a preload behind ours", "writes", [10], env=folder_env, preload="{ours} {plugin}",
+           check=plugin_seen),
+    Hazard("a preload behind ours that wants to be first", "writes", [10], env=folder_env,
+           preload="{ours} {first}"),
+    Hazard("a preload before ours that wants to be first", "writes", [10], env=folder_env,
+           preload="{first} {ours}"),
+    Hazard("I/O in destructors, atexit and thread-local destructors", "late"),
+    Hazard("fortified entry points", "fortify", check=checked_entry_points),
+    Hazard("twins and old versions", "twins"),
+    Hazard("mode of open", "mode"),
+    Hazard("RTLD_DEEPBIND, dlopen, dlsym", "deepbind", ["{plugin}"]),
+    Hazard("a program's own read", "own_read"),
+    # Processes
+    Hazard("forks while four threads record", "fork_threads", [300], same=False, slow=True),
+    *(Hazard(f"children: {way}", "children", [way], same=way != "generations")
+      for way in ("thread", "_Fork", "clone", "spawn", "double", "daemon", "orphan", "generations",
+                  "handler", "handler_limit", "timer")),
+    *(Hazard(f"children: {way}", "children", [way], check=own_rows)
+      for way in ("clone_vfork", "vfork", "vfork_elsewhere", "vfork_twice")),
+    Hazard("exec from a thread", "exec", ["thread"]),
+    Hazard("exec while four threads record", "exec", ["race"]),
+    Hazard("exec that fails", "exec", ["failing"]),
+    Hazard("exec that fails under a file size limit", "exec", ["limit"]),
+    Hazard("a hundred images of one process", "exec", ["loop", 99], check=one_pid),
+    Hazard("pthread_exit from main", "exit", ["pthread_exit"], check=lanes_end),
+    Hazard("detached threads at exit", "exit", ["detached"], 5),
+    Hazard("detached threads at _exit", "exit", ["detached_quick"], 5),
+    Hazard("quick_exit", "exit", ["quick_exit"], 6),
+    # Threads
+    Hazard("10,000 threads that come and go", "threads", ["churn", 10000], slow=True, check=bounded),
+    Hazard("500 threads at once", "threads", ["crowd", 500], check=bounded),
+    # Signals, cancellation
+    Hazard("a handler that writes, at 10 kHz", "signals", ["timer"], same=False),
+    Hazard("a handler that jumps out of calls", "signals", ["jump"], same=False),
+    Hazard("SIGPROF storm on a small alternate stack", "signals", ["storm"], same=False),
+    Hazard("threads with the smallest stacks", "small_stacks"),
+    Hazard("cancelled in a blocking call", "cancel", ["deferred"]),
+    Hazard("cancelled anywhere", "cancel", ["anywhere"], same=False),
+    Hazard("errno", "errno"),
+    # Resources
+    *(Hazard(f"descriptors: {way}", "descriptors", [way])
+      for way in ("close", "closefrom", "close_range", "thread", "dup", "received", "inherited",
+                  "renamed")),
+    Hazard("what a program sees of itself", "visible"),
+    Hazard("no limits", "limits", ["none"]),
+    *(Hazard(f"limits: {way}", "limits", [way]) for way in ("as", "mlockall", "fsize")),
+    Hazard("limits: nofile", "limits", ["nofile"]),
+    Hazard("limits: setuid", "limits", ["setuid"]),
+    Hazard("limits: chroot", "limits", ["chroot"]),
+    Hazard("a seccomp filter by prctl", "seccomp", ["prctl"]),
+    Hazard("a seccomp filter by syscall", "seccomp", ["syscall"]),
+    Hazard("the TSC", "clock", same=False, env=clock_env("tsc"), check=monotone_clock),
+    Hazard("the monotonic clock", "clock", same=False, env=clock_env("monotonic"), check=monotone_clock),
+]
+
+
+def libraries(text):
+    ours = harness.preload_env("")["LD_PRELOAD"]
+    return text.format(ours=ours, plugin=library("hazard_plugin"), first=library("hazard_first"))
+
+
+def argv_of(hazard, work):
+    return [harness.victim(f"victim_hazard_{hazard.victim}"), work,
+            *(libraries(str(a)) for a in hazard.way)]
+
+
+def fresh(folder):
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    folder.chmod(0o755)
+    return folder
+
+
+def check(hazard):
+    with harness.workplace() as place:
+        place.chmod(0o755)
+        work = fresh(place / "work")
+        env = hazard.env(work) if hazard.env else {}
+        without = harness.run(argv_of(hazard, work), harness.plain(env), place)
+        if without.status != hazard.status:
+            raise Broken(f"without the preload: status {without.status} ({without.tail()})")
+        wait_for_rest(hazard, work)
+        fresh(work)
+        folder = place / "trace"
+        env |= {"LD_PRELOAD": libraries(hazard.preload), "IOTRACE_DIR": str(folder)}
+        done = harness.run(argv_of(hazard, work), harness.plain(env), place)
+        wait_for_rest(hazard, work)
+        bad = []
+        if done.status != hazard.status:
+            bad.append(f"status {done.status} instead of {hazard.status} ({done.tail()})")
+        if hazard.same and done.stdout != without.stdout:
+            bad += ["standard output differs"] + [
+                f"without {a!r}, with {b!r}" for a, b in zip(without.stdout.splitlines(),
+                                                             done.stdout.splitlines()) if a != b]
+        events = harness.dump(folder)
+        bad += check_counts(done.stdout, events)
+        bad += check_once(events)
+        if dropped(folder):
+            bad.append(f"{dropped(folder)} events dropped")
+        if hazard.check:
+            bad += hazard.check(done, events, folder)
+        return bad
+
+
+def repeats(hazard):
+    if harness.full():
+        return 100
+    return 1 if hazard.slow else int(os.environ.get("IOT_TEST_REPEAT", "3"))
+
+
+def repeated(hazard):
+    for i in range(repeats(hazard)):
+        bad = check(hazard)
+        if bad:
+            return [f"run {i + 1}:"] + bad
+    return []
+
+
+def main():
+    out = Tap()
+    wanted = [a for a in sys.argv[1:] if not a.startswith("-")]
+    for hazard in HAZARDS:
+        if not wanted or any(w in hazard.name for w in wanted):
+            out.run(hazard.name, lambda: repeated(hazard))
+    return out.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
