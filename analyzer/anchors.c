@@ -56,6 +56,24 @@ static void get_to_know(struct kin *k, const struct iot_file *file)
     k->alone = (uint8_t)is_rule(iot_rules_likely(), file->name, d, IOT_ARTIFACT);
 }
 
+/* Programs look things up whenever a module is imported; nobody's step is to look. */
+static int is_lookup(unsigned op)
+{
+    switch (op) {
+    case IOT_OP_OPEN:
+    case IOT_OP_OPENAT:
+    case IOT_OP_CREAT:
+    case IOT_OP_FOPEN:
+    case IOT_OP_CLOSE:
+    case IOT_OP_FCLOSE:
+    case IOT_OP_RENAME:
+    case IOT_OP_UNLINK:
+        return 0;
+    default:
+        return 1;
+    }
+}
+
 static uint8_t flags_of(const struct iot_trace *t, size_t i, const struct kin *k)
 {
     const struct iot_op_info *op = iot_op_info(t->events.op[i]);
@@ -68,7 +86,8 @@ static uint8_t flags_of(const struct iot_trace *t, size_t i, const struct kin *k
         flags = IOT_ANCHOR_USABLE | IOT_ANCHOR_GIVES;
         break;
     case IOT_META:
-        flags = t->events.file[i] ? IOT_ANCHOR_USABLE | (k->written ? IOT_ANCHOR_GIVES : 0) : 0;
+        flags = (is_lookup(t->events.op[i]) ? 0 : IOT_ANCHOR_USABLE) |
+                (k->written ? IOT_ANCHOR_GIVES : 0);
         break;
     case IOT_WAKE:
         flags = IOT_ANCHOR_USABLE | IOT_ANCHOR_GIVES;

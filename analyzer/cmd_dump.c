@@ -8,6 +8,7 @@
 #include "analyzer/cmd.h"
 #include "analyzer/json_out.h"
 #include "analyzer/links.h"
+#include "analyzer/progress.h"
 #include "analyzer/merge.h"
 #include "analyzer/text.h"
 #include "analyzer/trace.h"
@@ -174,10 +175,12 @@ static int dump(const char *folder, bool jsonl)
     struct iot_merge merge;
     struct iot_json json;
     struct iot_links links = {0};
-    struct iot_trace *trace = iot_trace_read(folder, error);
     size_t event;
     uint32_t lane;
 
+    iot_progress_start();
+    struct iot_trace *trace = iot_trace_read(folder, error);
+    iot_progress_end();
     if (!trace) {
         iot_error("%s", error);
         return IOT_EXIT_USAGE;

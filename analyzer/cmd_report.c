@@ -5,6 +5,7 @@
 
 #include "analyzer/cmd.h"
 #include "analyzer/out_file.h"
+#include "analyzer/progress.h"
 #include "analyzer/report_json.h"
 #include "analyzer/report_ledger.h"
 #include "analyzer/report_markdown.h"
@@ -110,7 +111,10 @@ static int report(const char *folder, const struct options *options)
     char error[512];
     int status = IOT_EXIT_USAGE;
 
-    if (iot_reporting_make(&reporting, folder, options->rules, options->top, error))
+    iot_progress_start();
+    int failed = iot_reporting_make(&reporting, folder, options->rules, options->top, error);
+    iot_progress_end();
+    if (failed)
         iot_error("%s", error);
     else
         status = write_report(&reporting.report, options);

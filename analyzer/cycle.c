@@ -133,6 +133,26 @@ static size_t end_of_giving(const struct cycle *c, size_t step, int64_t gap)
     return place;
 }
 
+/* The first step's first call: the one after the last call of a kind that does not come in the
+ * steps, or the anchor. SIZE_MAX without memory. */
+static size_t first_call(const struct cycle *c)
+{
+    const struct iot_anchors *a = c->a;
+    uint8_t *in_steps = calloc(a->n_kinds + 1, 1);
+    size_t place = c->places[0];
+    if (!in_steps)
+        return SIZE_MAX;
+    for (size_t p = place; p <= c->places[c->n - 1]; p++)
+        if (a->kind_of[p] != IOT_NO_INDEX)
+            in_steps[a->kind_of[p]] = 1;
+    while (place && (a->kind_of[place - 1] == IOT_NO_INDEX || in_steps[a->kind_of[place - 1]]) &&
+           iot_anchor_t0(a, place - 1) >=
+               iot_anchor_t0(a, c->places[0]) - FIRST_PERIODS * c->period_ns)
+        place--;
+    free(in_steps);
+    return place;
+}
+
 /* Where nothing comes regularly before an anchor that hands on the result of some computing, and
  * what comes next follows soon, the step ends with it. 0: that is not so; -1 without memory. */
 static int starts_after_anchors(const struct cycle *c, int64_t gap, int64_t *starts_ns)
@@ -149,8 +169,11 @@ static int starts_after_anchors(const struct cycle *c, int64_t gap, int64_t *sta
     }
     qsort(values, c->n - 1, sizeof *values, by_size);
     qsort(spans, c->n - 1, sizeof *spans, by_size);
-    int so = gap > c->period_ns / 10 && values[(c->n - 1) / 2] < gap / 2;
+    size_t first = first_call(c);
+    int so = first == SIZE_MAX ? -1 : gap > c->period_ns / 10 && values[(c->n - 1) / 2] < gap / 2;
     starts_ns[0] = iot_anchor_t0(a, c->places[0]) - spans[(c->n - 1) / 2];
+    if (so > 0 && first < c->places[0])
+        starts_ns[0] = iot_anchor_t0(a, first);
     starts_ns[0] = starts_ns[0] < 0 ? 0 : starts_ns[0];
     free(values);
     return so;

@@ -38,6 +38,14 @@ const char *iot_by_words(unsigned by)
     return by < sizeof words / sizeof *words ? words[by] : "?";
 }
 
+const char *iot_explain_cache_scope(const struct iot_explained *x)
+{
+    const struct iot_file *file = &x->explainer->trace->files[x->file];
+    struct iot_figures figures = {.opened_bytes = (double)file->opened_bytes,
+                                  .resident_bytes = (double)file->resident_bytes};
+    return iot_cache_scope(&figures);
+}
+
 /* --- the events of the file --- */
 
 /* What syncs a whole file system is not of a file. */

@@ -66,6 +66,9 @@ void iot_explained_free(struct iot_explained *explained);
 /* Words for enum iot_by: where the object comes from. */
 const char *iot_by_words(unsigned by);
 
+/* "warm", "cold", "mixed" or "unknown", as the report says it. */
+const char *iot_explain_cache_scope(const struct iot_explained *explained);
+
 /* What people read, in 80 columns; and one object of JSON each in an array, schema
  * iotrace-explain/1. Write errors stay in ferror(out). */
 void iot_explain_write_text(const struct iot_explained *explained, FILE *out);

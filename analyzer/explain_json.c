@@ -89,6 +89,7 @@ static void put_file(struct iot_json *json, const struct iot_explained *x)
     put_int(json, "opening_processes", x->opening_processes);
     put_int(json, "metadata_ops", x->metadata_ops);
     put_int(json, "sync_ops", x->sync_ops);
+    put_text(json, "cache_scope", iot_explain_cache_scope(x));
     put_int(json, "service_ns", x->service_ns);
     put_int(json, "exposed_ns", x->exposed_ns);
     put_int(json, "waited_ns", x->waited_ns);

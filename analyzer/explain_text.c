@@ -114,6 +114,15 @@ static void put_cost(const struct iot_explained *x, FILE *out)
         iot_people_time(x->exposed_ns - x->waited_ns).text, iot_people_time(x->waited_ns).text);
 }
 
+static void put_cache(const struct iot_explained *x, FILE *out)
+{
+    const struct iot_file *file = &x->explainer->trace->files[x->file];
+    if (file->opened_bytes > 0)
+        say(out, "cache", "%s: %s of it in the page cache when it was opened to be read.",
+            iot_explain_cache_scope(x),
+            iot_people_share(file->resident_bytes, file->opened_bytes).text);
+}
+
 static void put_opens(const struct iot_explained *x, FILE *out)
 {
     char failed[64] = "", again[96] = "";
@@ -260,6 +269,7 @@ void iot_explain_write_text(const struct iot_explained *x, FILE *out)
     put_use(x, out);
     put_renames(x, out);
     put_opens(x, out);
+    put_cache(x, out);
     for (int d = 0; d < IOT_DIRECTIONS; d++)
         if (x->ways[d].calls || x->ways[d].bytes)
             put_order(&x->ways[d], d == IOT_READING ? "reads" : "writes", out);

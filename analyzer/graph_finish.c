@@ -16,10 +16,10 @@ struct finish {
     size_t n_ordered;
     /* For cycles, made when the first is met. */
     uint32_t *by_time; /* the nodes that were left then, by time */
-    uint32_t *pred;    /* a node: an edge into it from a node left */
-    uint32_t *seen;    /* a node: the number of the last search that passed here */
-    size_t n_by_time, next_by_time;
-    uint32_t searches;
+    uint32_t *in_at, *in_end, *in_edges; /* a node: edges into it that it may wait for */
+    uint32_t *trail;   /* nodes, each waiting for the next one */
+    uint32_t *on_trail; /* a node: its place there + 1; 0: not there */
+    size_t n_by_time, next_by_time, n_trail;
 };
 
 static int refuse(struct iot_graph *g, const char *why, size_t index)
@@ -154,66 +154,93 @@ static int by_time(const void *a, const void *b, void *graph)
 
 static int prepare_cycles(struct finish *f)
 {
-    size_t n = f->g->n_nodes;
+    const struct iot_graph *g = f->g;
+    size_t n = g->n_nodes;
     f->by_time = calloc(n, sizeof(*f->by_time));
-    f->pred = calloc(n, sizeof(*f->pred));
-    f->seen = calloc(n, sizeof(*f->seen));
-    if (!f->by_time || !f->pred || !f->seen)
+    f->in_at = calloc(n + 1, sizeof(*f->in_at));
+    f->in_end = calloc(n, sizeof(*f->in_end));
+    f->in_edges = calloc(g->n_edges ? g->n_edges : 1, sizeof(*f->in_edges));
+    f->trail = calloc(n, sizeof(*f->trail));
+    f->on_trail = calloc(n, sizeof(*f->on_trail));
+    if (!f->by_time || !f->in_at || !f->in_end || !f->in_edges || !f->trail || !f->on_trail)
         return -ENOMEM;
     for (size_t v = 0; v < n; v++)
         if (f->waiting[v])
             f->by_time[f->n_by_time++] = (uint32_t)v;
     qsort_r(f->by_time, f->n_by_time, sizeof(*f->by_time), by_time, f->g);
+    for (size_t i = 0; i < g->n_edges; i++)
+        if (!g->edges[i].cut && f->waiting[g->edges[i].src])
+            f->in_at[g->edges[i].dst + 1]++;
+    for (size_t v = 0; v < n; v++)
+        f->in_end[v] = f->in_at[v + 1] += f->in_at[v];
+    for (size_t v = n; v-- > 0;)
+        f->in_at[v] = f->in_end[v];
+    for (size_t i = g->n_edges; i-- > 0;)
+        if (!g->edges[i].cut && f->waiting[g->edges[i].src])
+            f->in_edges[--f->in_at[g->edges[i].dst]] = (uint32_t)i;
     return 0;
 }
 
-/* Gives each node that is left at the earliest moment with any left an edge into it from
- * another such node, and returns one of these nodes. There is such an edge: a node that is
- * left waits for one that is left, which is not later (what was against the clock is cut),
- * and not earlier. */
-static uint32_t earliest_left(struct finish *f)
+/* An edge into a node that is left, from another that is. What is ordered or cut stays so, so that no
+ * edge is looked at twice. */
+static struct iot_edge *waits_for(struct finish *f, uint32_t v)
 {
-    const struct iot_graph *g = f->g;
-
-    while (!f->waiting[f->by_time[f->next_by_time]])
-        f->next_by_time++;
-    int64_t now = g->nodes[f->by_time[f->next_by_time]].time_ns;
-    for (size_t k = f->next_by_time; k < f->n_by_time; k++) {
-        uint32_t v = f->by_time[k];
-        if (g->nodes[v].time_ns != now)
-            break;
-        if (!f->waiting[v])
-            continue;
-        for (uint32_t i = f->out_first[v]; i < f->out_first[v + 1]; i++)
-            if (!g->edges[f->out_edges[i]].cut)
-                f->pred[g->edges[f->out_edges[i]].dst] = f->out_edges[i];
+    struct iot_graph *g = f->g;
+    for (; f->in_at[v] < f->in_end[v]; f->in_at[v]++) {
+        struct iot_edge *e = &g->edges[f->in_edges[f->in_at[v]]];
+        if (!e->cut && f->waiting[e->src])
+            return e;
     }
-    return f->by_time[f->next_by_time];
+    return NULL;
 }
 
-/* Nothing more can be ordered, so there is a cycle: finds one and cuts one cross edge of it. */
+static void cut_trail(struct finish *f, size_t n)
+{
+    while (f->n_trail > n)
+        f->on_trail[f->trail[--f->n_trail]] = 0;
+}
+
+static void go_to(struct finish *f, uint32_t v)
+{
+    f->trail[f->n_trail++] = v;
+    f->on_trail[v] = (uint32_t)f->n_trail;
+}
+
+/* Nothing more can be ordered, so there is a cycle: finds one and cuts one cross edge of it.
+ *
+ * The trail begins at a node that is left at the earliest moment with any left. There is always one to
+ * go on to: a node that is left waits for one that is left, which is not later (what was against the
+ * clock is cut), and not earlier. The trail stays from cut to cut: up to the edge that is cut
+ * all of it still waits, but for its end, which may be ordered by then, and what waited for that. */
 static int cut_cycle(struct finish *f)
 {
     struct iot_graph *g = f->g;
 
     if (!f->by_time && prepare_cycles(f))
         return -ENOMEM;
-    uint32_t v = earliest_left(f);
-    for (f->searches++; f->seen[v] != f->searches; v = g->edges[f->pred[v]].src)
-        f->seen[v] = f->searches;
+    while (f->n_trail && !f->waiting[f->trail[f->n_trail - 1]])
+        cut_trail(f, f->n_trail - 1);
+    if (!f->n_trail) {
+        while (!f->waiting[f->by_time[f->next_by_time]])
+            f->next_by_time++;
+        go_to(f, f->by_time[f->next_by_time]);
+    }
+    struct iot_edge *e = waits_for(f, f->trail[f->n_trail - 1]);
+    for (; !f->on_trail[e->src]; e = waits_for(f, f->trail[f->n_trail - 1]))
+        go_to(f, e->src);
 
-    uint32_t first = v; /* on the cycle */
-    do {
-        struct iot_edge *e = &g->edges[f->pred[v]];
-        if (e->kind == IOT_EDGE_CROSS) {
-            cut(f, e, IOT_CUT_CYCLE);
-            if (--f->waiting[e->dst] == 0)
-                g->order[f->n_ordered++] = e->dst;
-            return 0;
-        }
-        v = e->src;
-    } while (v != first);
-    return refuse(g, "a lane that runs in a circle", v);
+    size_t first = f->on_trail[e->src] - 1; /* of the cycle, which ends with the trail */
+    for (size_t k = f->n_trail; k-- > first;) {
+        e = waits_for(f, f->trail[k]);
+        if (e->kind != IOT_EDGE_CROSS)
+            continue;
+        cut(f, e, IOT_CUT_CYCLE);
+        cut_trail(f, k + 1);
+        if (--f->waiting[e->dst] == 0)
+            g->order[f->n_ordered++] = e->dst;
+        return 0;
+    }
+    return refuse(g, "a lane that runs in a circle", f->trail[first]);
 }
 
 static int order(struct finish *f)
@@ -413,7 +440,10 @@ int iot_graph_finish(struct iot_graph *g)
     free(f.reach);
     free(f.lost);
     free(f.by_time);
-    free(f.pred);
-    free(f.seen);
+    free(f.in_at);
+    free(f.in_end);
+    free(f.in_edges);
+    free(f.trail);
+    free(f.on_trail);
     return err;
 }

@@ -6,6 +6,7 @@
 #include "analyzer/carrier.h"
 #include "analyzer/compose.h"
 #include "analyzer/expose.h"
+#include "analyzer/progress.h"
 #include "analyzer/schedule.h"
 
 static int copy_curve(struct iot_model *m, const struct iot_exposure *x)
@@ -29,6 +30,7 @@ static int fill(struct iot_model *m, struct iot_links *links)
         return -1;
     m->unmatched_waits = links->unmatched;
     iot_links_free(links); /* the schedule has them, and what follows needs the room */
+    iot_progress("replaying the run", 0, 0);
     struct iot_exposure x;
     int failed = iot_expose(&x, &m->schedule->replay, 0) || copy_curve(m, &x);
     if (!failed) {
@@ -61,6 +63,7 @@ struct iot_model *iot_model_build(const struct iot_trace *trace)
     if (m->schedule)
         m->service_ns = iot_graph_add_calls(&m->schedule->graph, trace->events.n);
     struct iot_links links = {0};
+    iot_progress("finding who waited for whom", 0, 0);
     int failed = !m->part || !m->waited || !m->service_ns || iot_links_find(&links, trace) ||
                  fill(m, &links);
     iot_links_free(&links);

@@ -1,5 +1,6 @@
 #include "analyzer/period.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,8 +15,10 @@ enum {
     LONG = 3,  /* and too long above three times it; */
     ODD = 20,  /* one in twenty may be either */
     WARM_UP = 5,
-    WARM_UP_MAX = 10,         /* a fifth of the intervals, or ten, do not count at first */
-    COVER = 8,                /* the steps are at least an eighth of the run, */
+    WARM_UP_MAX = 10, /* a fifth of the intervals, or ten, do not count at first */
+    COVER = 8,
+    COVER_FEW = 4, /* the steps are an eighth of the run; fewer than FEW, a quarter, */
+    FEW = 20,
     COVER_OTHER_PERCENT = 75, /* and this much of what the best candidate covers */
     ALIKE_PERCENT = 60,       /* of the bursts */
     JUMP = 3,                 /* between the gaps in a burst and those between bursts */
@@ -233,28 +236,36 @@ static int judge(const struct search *s, struct candidate *c)
     c->covers_ns = c->period_ns;
     for (size_t i = 0; i + 1 < c->n; i++)
         c->covers_ns += covered(s, i, c->period_ns);
-    return c->period_ns >= PERIOD_MIN_NS && c->covers_ns >= s->trace->wall_ns / COVER &&
+    return c->period_ns >= PERIOD_MIN_NS &&
+           c->covers_ns >= s->trace->wall_ns / (c->n < FEW ? COVER_FEW : COVER) &&
            is_regular(s->intervals + skip, c->n - 1 - skip, span);
 }
 
-/* The widest gap in the order of the kind's distances that leaves at least half of them below and
- * two above; 0: none is wide. */
+/* What divides the gaps in bursts from those between bursts: where the two classes' logarithms
+ * differ most for their spread (Otsu's threshold), so that a few gaps may lie anywhere. 0: the
+ * classes are not far apart, or most gaps are between. */
 static int64_t burst_limit(const struct search *s, size_t kind)
 {
     const struct iot_anchor_kind *k = &s->anchors.kinds[kind];
     for (size_t i = 1; i < k->n; i++)
         s->intervals[i - 1] = gap_before(s, k, i);
-    size_t n = sort_some(s, s->intervals, k->n - 1);
-    double widest = JUMP;
-    int64_t limit = 0;
-    for (size_t i = n * 2 / 5; i + 2 < n; i++) {
-        int64_t low = s->sorted[i] < 1 ? 1 : s->sorted[i], high = s->sorted[i + 1];
-        if ((double)high > widest * (double)low) {
-            widest = (double)high / (double)low;
-            limit = low + (high - low) / 2;
+    size_t n = sort_some(s, s->intervals, k->n - 1), low = 0;
+    double all = 0, below = 0, most = 0;
+    for (size_t i = 0; i < n; i++)
+        all += log((double)(s->sorted[i] < 1 ? 1 : s->sorted[i]));
+    for (size_t i = 1; i < n; i++) {
+        below += log((double)(s->sorted[i - 1] < 1 ? 1 : s->sorted[i - 1]));
+        double apart = (all - below) / (double)(n - i) - below / (double)i;
+        double between = (double)i * (double)(n - i) * apart * apart;
+        if (between > most) {
+            most = between;
+            low = i;
         }
     }
-    return limit;
+    if (low < n * 2 / 5)
+        return 0;
+    int64_t inside = s->sorted[low / 2] + 1, outside = s->sorted[low + (n - low) / 2];
+    return outside > JUMP * inside ? (int64_t)sqrt((double)inside * (double)outside) : 0;
 }
 
 /* --- what only looks like steps --- */
@@ -360,8 +371,19 @@ static int take(struct search *s, struct iot_steps *steps, const struct candidat
     return iot_cycle_starts(&s->anchors, c->kind, s->places, n, c->period_ns, steps->starts_ns);
 }
 
+static int does_io_again(const struct iot_anchors *a)
+{
+    for (size_t k = 0; k < a->n_kinds; k++) {
+        uint32_t event = a->events[a->places[a->kinds[k].first]];
+        if (a->kinds[k].n >= STEPS_MIN &&
+            iot_op_info(a->trace->events.op[event])->class_ == IOT_DATA)
+            return 1;
+    }
+    return 0;
+}
+
 static int search(struct iot_steps *steps, const struct iot_trace *trace, const uint32_t *events,
-                  size_t n, int with_locks, int *usable)
+                  size_t n, int with_locks, int *repeats)
 {
     struct search s = {.trace = trace};
     struct candidate best = {0};
@@ -371,9 +393,7 @@ static int search(struct iot_steps *steps, const struct iot_trace *trace, const 
     s.sorted = malloc(SAMPLES * sizeof *s.sorted);
     failed = failed || !s.places || !s.intervals || !s.sorted || find(&s, &best) ||
              (best.n && take(&s, steps, &best));
-    for (size_t k = 0; k < s.anchors.n_kinds; k++)
-        *usable |=
-            s.anchors.kinds[k].n >= STEPS_MIN && s.anchors.kinds[k].flags & IOT_ANCHOR_USABLE;
+    *repeats = !failed && does_io_again(&s.anchors);
     iot_anchors_free(&s.anchors);
     free(s.episodes);
     free(s.places);
@@ -382,12 +402,13 @@ static int search(struct iot_steps *steps, const struct iot_trace *trace, const 
     return failed ? -1 : 0;
 }
 
-/* Only of a lane that does nothing else again and again, locks tell the steps. */
+/* Only of a lane that does no I/O again and again, locks tell the steps: an interpreter's own are
+ * taken and given at every call. */
 int iot_period_find(struct iot_steps *steps, const struct iot_trace *trace, const uint32_t *events,
                     size_t n)
 {
-    int usable = 0;
-    if (search(steps, trace, events, n, 0, &usable))
+    int repeats;
+    if (search(steps, trace, events, n, 0, &repeats))
         return -1;
-    return usable ? 0 : search(steps, trace, events, n, 1, &usable);
+    return repeats || steps->n ? 0 : search(steps, trace, events, n, 1, &repeats);
 }

@@ -38,4 +38,7 @@ struct iot_phases {
     size_t n;
 };
 
+/* The index of the phase that an event belongs to which ends then. */
+uint8_t iot_phase_at(const struct iot_phases *phases, int64_t ns);
+
 #endif

@@ -116,22 +116,26 @@ int iot_replay_path(const struct iot_replay *r, struct iot_path *path)
     return 0;
 }
 
-/* Sets the I/O of the edges with calls of the class to what is left without them, or back to what was
- * recorded. By edge, in their order: their calls are neighbours then. */
-static void set_without(struct iot_replay *r, const uint8_t *class_of_call, uint8_t class_id,
-                        bool without)
+/* Sets the I/O of the edges with calls of the class to what is left without them, and lists these
+ * edges. By edge, in their order: their calls are neighbours then. Returns how many they are. */
+static size_t set_without(struct iot_replay *r, const uint8_t *class_of_call, uint8_t class_id,
+                          uint32_t *changed)
 {
     const struct iot_graph *g = r->graph;
-    for (size_t n = 0; n < g->n_edges; n++) {
+    size_t n_changed = 0;
+    for (uint32_t n = 0; n < g->n_edges; n++) {
         const struct iot_edge *e = &g->edges[n];
         const uint8_t *class = class_of_call + e->call_first;
         const int64_t *service = g->call_service_ns + e->call_first;
         int64_t removed = 0;
         for (uint32_t i = 0; i < e->call_count && e->io_ns; i++)
             removed += class[i] == class_id ? service[i] : 0;
-        if (removed && r->slot_of[n] != IOT_NO_NODE)
-            r->dag.io_ns[r->slot_of[n]] = e->io_ns - (without ? removed : 0);
+        if (!removed || r->slot_of[n] == IOT_NO_NODE)
+            continue;
+        r->dag.io_ns[r->slot_of[n]] = e->io_ns - removed;
+        changed[n_changed++] = n;
     }
+    return n_changed;
 }
 
 int64_t iot_replay_recoverable(struct iot_replay *r, const uint8_t *class_of_call, uint8_t class_id)
@@ -139,10 +143,15 @@ int64_t iot_replay_recoverable(struct iot_replay *r, const uint8_t *class_of_cal
     const struct iot_graph *g = r->graph;
     int64_t with =
         g->nodes[g->end].time_ns + g->replay_error_ns - g->nodes[g->start].time_ns; /* T(1) */
+    uint32_t *changed = malloc((g->n_edges + 1) * sizeof(*changed));
 
+    if (!changed)
+        return 0; /* the least that is true */
     as_recorded(r);
-    set_without(r, class_of_call, class_id, true);
+    size_t n = set_without(r, class_of_call, class_id, changed);
     struct iot_line line = iot_replay_run(r, IOT_LAMBDA_1);
-    set_without(r, class_of_call, class_id, false);
+    while (n-- > 0)
+        r->dag.io_ns[r->slot_of[changed[n]]] = g->edges[changed[n]].io_ns;
+    free(changed);
     return with - iot_line_ns(line, IOT_LAMBDA_1);
 }

@@ -33,7 +33,7 @@ struct iot_figures {
     int64_t data_ops, metadata_ops, sync_ops;
     int64_t bytes; /* of sendfile and its kind at both ends */
     int64_t read_bytes, write_bytes;
-    int64_t service_ns; /* of sendfile and its kind at the source */
+    int64_t service_ns;      /* of sendfile and its kind at the source */
     int64_t data_service_ns; /* the part of data calls */
     int64_t exposed_ns;
     int64_t waited_ns;      /* part of exposed; the rest is blocking */
@@ -109,15 +109,15 @@ struct iot_report {
     size_t n_queues;
     struct iot_waited *waits;
     size_t n_waits;
-    uint32_t *of_event; /* row by event; IOT_NO_INDEX: no I/O */
-    struct iot_phases *phases;         /* phases.h */
-    struct iot_advice_list *advice;    /* advice.h */
+    uint32_t *of_event;             /* row by event; IOT_NO_INDEX: no I/O */
+    struct iot_phases *phases;      /* phases.h */
+    struct iot_advice_list *advice; /* advice.h */
     struct iot_arena *arena;
 };
 
 /* `top`: how many files have a row of their own; the others are one row "(n more)" for each
- * object. Trace, model, classes and steps must outlive the report. Returns 0, -1 without memory. Free in
- * either case. */
+ * object. Trace, model, classes and steps must outlive the report. Returns 0, -1 without memory.
+ * Free in either case. */
 int iot_report_make(struct iot_report *report, const struct iot_trace *trace,
                     const struct iot_model *model, const struct iot_classes *classes,
                     const struct iot_steps *steps, size_t top);

@@ -4,21 +4,30 @@
 #include "analyzer/report_parts.h"
 #include "analyzer/serialization.h"
 
-int iot_rows_coding(struct iot_rows *rows, const struct iot_steps *steps)
+static void add(struct iot_figures *to, int64_t ns)
+{
+    to->serialization_ns += ns;
+    to->coded = 1;
+}
+
+int iot_rows_coding(struct iot_rows *rows)
 {
     struct iot_report *r = rows->report;
+    struct iot_phases *phases = r->phases;
     size_t n_files = r->trace->n_files;
     struct iot_coding *coding = malloc((n_files + 1) * sizeof *coding);
-    int failed = !coding || iot_serialization_find(coding, r->model, rows->classes, steps);
+    int failed = !coding || iot_serialization_find(coding, r->model, rows->classes, phases);
 
     for (size_t f = 0; f < n_files && !failed; f++)
-        for (int d = 0; d < IOT_DIRECTIONS; d++) {
-            if (coding[f].ns[d] == IOT_NO_CODING)
-                continue;
-            struct iot_figures *to = &r->files[rows->of_file[d][f]].figures;
-            to->serialization_ns += coding[f].ns[d];
-            to->coded = 1;
-        }
+        for (size_t p = 0; p < phases->n; p++)
+            for (int d = 0; d < IOT_DIRECTIONS; d++) {
+                int64_t ns = coding[f].ns[p][d];
+                if (ns == IOT_NO_CODING)
+                    continue;
+                struct iot_report_file *row = &r->files[rows->of_file[d][f]];
+                add(&row->figures, ns);
+                add(&phases->phases[p].objects[row->object].figures, ns);
+            }
     free(coding);
     return failed ? -1 : 0;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyzer/arena.h"
+#include "analyzer/progress.h"
 #include "analyzer/report_parts.h"
 
 static void add(struct iot_figures *to, const struct iot_figures *f)
@@ -223,6 +224,7 @@ int iot_rows_recoverable(struct iot_rows *rows)
         struct iot_report_file *file = &r->files[row];
         if (file->rest)
             continue;
+        iot_progress("replaying the run without its files", row, IOT_RECOVERABLE_FILES);
         for (size_t i = 0; i < n && file->figures.exposed_ns; i++)
             selected[i] = rows->of_event[i] == row;
         file->figures.recoverable_ns = iot_rows_won(r, &file->figures, selected);

@@ -31,17 +31,14 @@ void iot_rows_count(const struct iot_rows *rows, size_t event, struct iot_figure
 uint32_t iot_rows_target(const struct iot_rows *rows, size_t event);
 void iot_rows_count_target(const struct iot_rows *rows, size_t event, struct iot_figures *figures);
 
-/* report->phases; before the rows are ordered. */
-int iot_rows_phases(struct iot_rows *rows, const struct iot_steps *steps);
-/* report->advice; last of all. */
-int iot_rows_advice(struct iot_rows *rows);
-
 /* Orders the rows, cuts them, and adds up the objects and the total. */
 int iot_rows_order(struct iot_rows *rows, size_t top);
-/* What was encoded and decoded, by row: before their order. */
-int iot_rows_coding(struct iot_rows *rows, const struct iot_steps *steps);
+/* What was encoded and decoded, by row and by phase: after the phases, before the rows' order. */
+int iot_rows_coding(struct iot_rows *rows);
 /* What the page cache held, by row: before their order. */
 void iot_rows_cache(struct iot_rows *rows);
+/* report->phases, when all this is there; also before their order. */
+int iot_rows_phases(struct iot_rows *rows, const struct iot_steps *steps);
 /* rows->events, after their order. */
 int iot_rows_group(struct iot_rows *rows);
 /* Latency and bandwidth of each row and object. */
@@ -55,6 +52,9 @@ int iot_rows_recoverable(struct iot_rows *rows);
 /* What a replay without the selected events wins, of what these figures are of. */
 int64_t iot_rows_won(const struct iot_report *report, const struct iot_figures *figures,
                      const uint8_t *selected);
+
+/* report->advice, last of all. */
+int iot_rows_advice(struct iot_rows *rows);
 
 /* report->run. */
 int iot_report_run(struct iot_report *report);

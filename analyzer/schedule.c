@@ -10,6 +10,13 @@ static int late(const struct iot_trace *trace, const struct iot_links *links, si
            iot_waker_time(trace, waker) > trace->events.t0_ns[iot_wait_start(links, i)];
 }
 
+/* A link to or from what a signal handler did cannot be placed: it lies inside another call. */
+static int usable(const struct iot_links *links, struct iot_waker waker)
+{
+    return waker.kind == IOT_WAKER_LANE ||
+           (waker.kind == IOT_WAKER_ENTRY && !(links->flags[waker.index] & IOT_LINK_NESTED));
+}
+
 static enum iot_part part_of(const struct iot_trace *trace, const struct iot_links *links, size_t i)
 {
     const struct iot_events *e = &trace->events;
@@ -18,7 +25,7 @@ static enum iot_part part_of(const struct iot_trace *trace, const struct iot_lin
     if (flags & IOT_LINK_NESTED)
         return IOT_PART_NONE;
     if (late(trace, links, i, links->waker[i]))
-        return IOT_PART_WAIT;
+        return usable(links, links->waker[i]) ? IOT_PART_WAIT : IOT_PART_UNEXPLAINED;
     if (flags & IOT_LINK_CONTINUES)
         return IOT_PART_SLEEP; /* unless what it goes on in turns out to be a wait */
     if (flags & IOT_LINK_SLEEP)
@@ -52,7 +59,8 @@ void iot_schedule_parts(const struct iot_trace *trace, const struct iot_links *l
     }
     for (size_t k = 0; k < links->n_more; k++) {
         size_t i = links->more[k].event;
-        if (late(trace, links, i, links->more[k].waker))
+        if (late(trace, links, i, links->more[k].waker) && usable(links, links->more[k].waker) &&
+            !(links->flags[i] & IOT_LINK_NESTED))
             model->part[i] = IOT_PART_WAIT;
     }
     for (size_t i = trace->events.n; i-- > 0;)
@@ -81,16 +89,9 @@ static void need_waker(struct builder *b, struct iot_waker waker)
         b->need[waker.index] |= BEFORE;
 }
 
-/* A link to or from what a signal handler did cannot be placed: it lies inside another call. */
-static int usable(const struct builder *b, struct iot_waker waker)
-{
-    return waker.kind == IOT_WAKER_LANE ||
-           (waker.kind == IOT_WAKER_ENTRY && !(b->links->flags[waker.index] & IOT_LINK_NESTED));
-}
-
 static int linked(const struct builder *b, size_t i, struct iot_waker waker)
 {
-    return !(b->links->flags[i] & IOT_LINK_NESTED) && usable(b, waker);
+    return !(b->links->flags[i] & IOT_LINK_NESTED) && usable(b->links, waker);
 }
 
 static void need_link(struct builder *b, size_t i, struct iot_waker waker)
@@ -110,7 +111,7 @@ static void find_needs(struct builder *b)
     for (size_t k = 0; k < b->links->n_more; k++)
         need_link(b, b->links->more[k].event, b->links->more[k].waker);
     for (size_t l = 0; l < b->trace->n_lanes; l++)
-        if (usable(b, b->links->creator[l]))
+        if (usable(b->links, b->links->creator[l]))
             need_waker(b, b->links->creator[l]);
 }
 
@@ -189,9 +190,10 @@ static void cross(struct builder *b, struct iot_waker from, uint32_t dst, int wa
     struct iot_graph *g = &b->schedule->graph;
     uint32_t src = from.kind == IOT_WAKER_LANE ? b->end[from.index] : b->before[from.index];
     int64_t latency = g->nodes[dst].time_ns - g->nodes[src].time_ns;
-    if (b->failed || latency < 0)
+    if (b->failed)
         return;
-    uint32_t n = iot_graph_add_cross(g, src, dst, wait ? latency : 0);
+    /* One against the clock is for the graph to cut and count. */
+    uint32_t n = iot_graph_add_cross(g, src, dst, wait && latency > 0 ? latency : 0);
     b->failed |= n == IOT_NO_NODE;
     if (n == IOT_NO_NODE)
         return;
@@ -233,7 +235,7 @@ static void join_event(struct builder *b, size_t i, struct iot_waker waker)
 static void join_lanes(struct builder *b)
 {
     for (uint32_t l = 1; l < b->trace->n_lanes; l++)
-        if (usable(b, b->links->creator[l]))
+        if (usable(b->links, b->links->creator[l]))
             cross(b, b->links->creator[l], b->start[l], 1, IOT_USE_CREATE);
     for (size_t i = 0; i < b->trace->events.n; i++)
         join_event(b, i, b->links->waker[i]);

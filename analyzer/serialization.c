@@ -20,7 +20,7 @@ struct session {
     uint32_t file;
     int64_t opened_ns; /* -1: not in this lane */
     int64_t read_bytes;
-    int64_t pending_ns[IOT_DIRECTIONS]; /* counts when it is closed in time */
+    struct iot_coding pending; /* counts when it is closed in time */
 };
 
 struct work {
@@ -28,6 +28,7 @@ struct work {
     const struct iot_events *events;
     const struct iot_classes *classes;
     const struct iot_steps *steps;
+    const struct iot_phases *phases;
     struct iot_coding *coding;
     struct session *sessions; /* by descriptor */
     size_t lane;              /* that is being read, + 1 */
@@ -61,6 +62,15 @@ static void add(int64_t *to, int64_t ns)
     *to = (*to == IOT_NO_CODING ? 0 : *to) + ns;
 }
 
+static struct iot_coding no_coding(void)
+{
+    struct iot_coding c;
+    for (int p = 0; p < IOT_PHASES_MAX; p++)
+        for (int d = 0; d < IOT_DIRECTIONS; d++)
+            c.ns[p][d] = IOT_NO_CODING;
+    return c;
+}
+
 /* The session of an event's descriptor, NULL if it has none. */
 static struct session *session_of(struct work *w, size_t i)
 {
@@ -69,7 +79,7 @@ static struct session *session_of(struct work *w, size_t i)
         return NULL;
     struct session *s = &w->sessions[e->fd[i]];
     if (s->lane != w->lane || s->file != e->file[i])
-        *s = (struct session){w->lane, e->file[i], -1, 0, {IOT_NO_CODING, IOT_NO_CODING}};
+        *s = (struct session){w->lane, e->file[i], -1, 0, no_coding()};
     return s;
 }
 
@@ -77,8 +87,7 @@ static void open_session(struct work *w, size_t i)
 {
     struct session *s = w->events->err[i] ? NULL : session_of(w, i);
     if (s)
-        *s = (struct session){
-            w->lane, w->events->file[i], w->events->t0_ns[i], 0, {IOT_NO_CODING, IOT_NO_CODING}};
+        *s = (struct session){w->lane, w->events->file[i], w->events->t0_ns[i], 0, no_coding()};
 }
 
 static void close_session(struct work *w, size_t i)
@@ -90,24 +99,27 @@ static void close_session(struct work *w, size_t i)
     int by_steps = w->steps->n && takes_steps(w, i);
     int in_time = by_steps ? step_at(w, from) == step_at(w, to)
                            : to - from <= w->model->wall_ns / STREAM_FROM;
-    for (int d = 0; d < IOT_DIRECTIONS; d++)
-        if (from >= 0 && in_time && s->pending_ns[d] != IOT_NO_CODING)
-            add(&w->coding[s->file].ns[d], s->pending_ns[d]);
+    for (size_t p = 0; from >= 0 && in_time && p < w->phases->n; p++)
+        for (int d = 0; d < IOT_DIRECTIONS; d++)
+            if (s->pending.ns[p][d] != IOT_NO_CODING)
+                add(&w->coding[s->file].ns[p][d], s->pending.ns[p][d]);
     s->lane = 0;
 }
 
-/* Whether no step began since the call before did. */
+/* Whether the call before and this one are of the same step. */
 static int in_one_step(const struct work *w, size_t i)
 {
-    return step_at(w, w->events->t0_ns[w->before - 1]) == step_at(w, w->events->t0_ns[i]);
+    size_t step = step_at(w, w->events->t0_ns[w->before - 1]);
+    return step && step == step_at(w, w->events->t0_ns[i]) &&
+           w->events->t1_ns[i] <= w->steps->end_ns;
 }
 
 /* Of a gap in front of call i: where to add it; NULL if it is not coding. */
-static int64_t *place(struct work *w, struct session *s, size_t i, enum iot_direction d)
+static struct iot_coding *place(struct work *w, struct session *s, size_t i, enum iot_direction d)
 {
     uint32_t file = w->events->file[i];
     const struct iot_file *f = &w->model->trace->files[file];
-    int64_t *now = &w->coding[file].ns[d], *closed = s ? &s->pending_ns[d] : NULL;
+    struct iot_coding *now = &w->coding[file], *closed = s ? &s->pending : NULL;
 
     if (f->kind != IOT_FILE_REGULAR || w->classes->files[file].object[d] == IOT_OTHER)
         return NULL;
@@ -138,9 +150,9 @@ static void data_call(struct work *w, size_t i)
     if (w->before && e->file[last] == e->file[i] && e->fd[last] == e->fd[i] &&
         iot_op_info(e->op[last])->moves == moves && e->bytes[last] > 0) {
         int64_t gap = e->t0_ns[i] - e->t1_ns[last] - w->between_ns;
-        int64_t *to = place(w, s, i, d);
+        struct iot_coding *to = place(w, s, i, d);
         if (to)
-            add(to, gap >= LEAST_NS ? gap : 0);
+            add(&to->ns[iot_phase_at(w->phases, e->t1_ns[i])][d], gap >= LEAST_NS ? gap : 0);
     }
     if (s && d == IOT_READING && e->bytes[i] > 0)
         s->read_bytes += e->bytes[i];
@@ -215,23 +227,24 @@ static void event(struct work *w, size_t i)
 }
 
 int iot_serialization_find(struct iot_coding *coding, const struct iot_model *model,
-                           const struct iot_classes *classes, const struct iot_steps *steps)
+                           const struct iot_classes *classes, const struct iot_phases *phases)
 {
     const struct iot_trace *trace = model->trace;
     struct work w = {.model = model,
                      .events = &trace->events,
                      .classes = classes,
-                     .steps = steps,
+                     .phases = phases,
+                     .steps = phases->steps,
                      .coding = coding,
                      .sessions = calloc(SESSIONS, sizeof *w.sessions)};
     if (!w.sessions)
         return -1;
     for (size_t f = 0; f < trace->n_files; f++)
-        coding[f] = (struct iot_coding){{IOT_NO_CODING, IOT_NO_CODING}};
+        coding[f] = no_coding();
     for (size_t l = 0; l < trace->n_lanes; l++) {
         const struct iot_lane *lane = &trace->lanes[l];
         w.lane = l + 1;
-        w.stepping = steps->n && steps->anchor - lane->first_event < lane->n_events;
+        w.stepping = w.steps->n && w.steps->anchor - lane->first_event < lane->n_events;
         w.before = 0;
         for (size_t i = lane->first_event; i < lane->first_event + lane->n_events; i++)
             event(&w, i);

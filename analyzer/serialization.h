@@ -17,16 +17,17 @@
 
 #include "analyzer/classify.h"
 #include "analyzer/model.h"
-#include "analyzer/steps.h"
+#include "analyzer/phases.h"
 
 #define IOT_NO_CODING INT64_C(-1)
 
 struct iot_coding {
-    int64_t ns[IOT_DIRECTIONS]; /* of what was read, of what was written; IOT_NO_CODING: none */
+    /* In each phase, of what was read and of what was written; IOT_NO_CODING: none. */
+    int64_t ns[IOT_PHASES_MAX][IOT_DIRECTIONS];
 };
 
-/* `coding`: an entry for each file of the trace. Returns 0, -1 without memory. */
+/* `coding`: an entry for each file of the trace. A gap belongs to the phase of the call behind it. Returns 0, -1 without memory. */
 int iot_serialization_find(struct iot_coding *coding, const struct iot_model *model,
-                           const struct iot_classes *classes, const struct iot_steps *steps);
+                           const struct iot_classes *classes, const struct iot_phases *phases);
 
 #endif

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include <string.h>
+
 /* First bytes, and what the second byte may be: the well-formed sequences of the Unicode
  * standard. Third and fourth bytes are always 80 to bf. */
 static const struct {
@@ -41,11 +43,31 @@ bool iot_utf8_is_control(const char *text, size_t length)
     return length == 2 && bytes[0] == 0xc2 && bytes[1] < 0xa0;
 }
 
+/* Characters that are not seen, but turn lines round, break them, or make two names look like one. */
+static bool is_hidden(const char *text, size_t length)
+{
+    static const struct {
+        const char *first, *last;
+    } ranges[] = {
+        {"\xd8\x9c", "\xd8\x9c"},                 /* U+061C */
+        {"\xe2\x80\x8b", "\xe2\x80\x8f"},         /* U+200B to U+200F */
+        {"\xe2\x80\xa8", "\xe2\x80\xae"},         /* U+2028 to U+202E */
+        {"\xe2\x81\xa0", "\xe2\x81\xaf"},         /* U+2060 to U+206F */
+        {"\xef\xbb\xbf", "\xef\xbb\xbf"},         /* U+FEFF */
+        {"\xf3\xa0\x80\x80", "\xf3\xa0\x81\xbf"}, /* U+E0000 to U+E007F */
+    };
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
+        if (strlen(ranges[i].first) == length && memcmp(text, ranges[i].first, length) >= 0 &&
+            memcmp(text, ranges[i].last, length) <= 0)
+            return true;
+    return false;
+}
+
 /* The next piece that is shown as one: a character, or a byte or control character as \xNN. */
 static size_t piece(const char *text, size_t n, size_t *columns, bool *escaped)
 {
     size_t length = iot_utf8_length(text, n);
-    *escaped = !length || iot_utf8_is_control(text, length);
+    *escaped = !length || iot_utf8_is_control(text, length) || is_hidden(text, length);
     if (*escaped) {
         length += !length;
         *columns = 4 * length;

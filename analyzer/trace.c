@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "analyzer/events.h"
+#include "analyzer/progress.h"
 #include "analyzer/trace_reading.h"
 
 enum { ERROR_BYTES = 512 };
@@ -134,6 +135,12 @@ static int start_clock(struct iot_image *image)
     return 0;
 }
 
+static void free_image(struct iot_image *image)
+{
+    iot_container_free(&image->file);
+    free(image->anchors);
+}
+
 /* A finding in the words of trace->damage; the first one stays. */
 static int note_damage(struct iot_trace *trace, const char *name, const char *damage)
 {
@@ -157,6 +164,7 @@ static int open_images(struct iot_reading *r, struct dirent **entries, int n, ch
     for (int i = 0; i < n; i++) {
         const char *name = entries[i]->d_name;
         struct iot_image *image = &r->images[r->n_images];
+        iot_progress("looking through the trace files", (size_t)i, (size_t)n);
         if (iot_container_open(&image->file, r->folder, name)) {
             if (image->file.newer) {
                 snprintf(error, ERROR_BYTES, "%s/%s: %s; a newer iotrace reads it", trace->folder,
@@ -223,6 +231,46 @@ static void order_images(struct iot_reading *r)
     qsort(r->images, r->n_images, sizeof *r->images, by_start);
 }
 
+static int has_events(const struct iot_trace *trace, uint32_t process)
+{
+    for (size_t l = 0; l < trace->n_lanes; l++)
+        if (trace->lanes[l].process == process && trace->lanes[l].n_events)
+            return 1;
+    return 0;
+}
+
+static int is_copy(const struct iot_image *a, const struct iot_image *b)
+{
+    const struct iot_file_header *x = &a->file.header, *y = &b->file.header;
+    return x->pid == y->pid && x->start.ticks == y->start.ticks &&
+           x->start.mono_ns == y->start.mono_ns;
+}
+
+/* A process has one file. A second one is a copy, and would count everything twice. */
+static int drop_copies(struct iot_reading *r)
+{
+    size_t kept = 1;
+    for (size_t i = 1; i < r->n_images; i++) {
+        struct iot_image *image = &r->images[i];
+        size_t k = kept - 1;
+        while (k > 0 && !is_copy(&r->images[k], image) &&
+               r->images[k].process.start_mono_ns == image->process.start_mono_ns)
+            k--;
+        if (!is_copy(&r->images[k], image) && !is_copy(&r->images[0], image)) {
+            r->images[kept++] = *image;
+            continue;
+        }
+        r->trace->salvaged_processes++;
+        iot_container_damage(&image->file, offsetof(struct iot_file_header, pid),
+                             "a second file of a process");
+        if (note_damage(r->trace, image->process.source, image->file.damage))
+            return -1;
+        free_image(image);
+    }
+    r->n_images = kept;
+    return 0;
+}
+
 static int read_all(struct iot_reading *r, struct dirent **entries, int n, char *error)
 {
     struct iot_trace *trace = r->trace;
@@ -231,6 +279,8 @@ static int read_all(struct iot_reading *r, struct dirent **entries, int n, char 
     if (open_images(r, entries, n, error))
         return -1;
     order_images(r);
+    if (drop_copies(r))
+        return -1;
     for (size_t i = 0; i < r->n_images; i++)
         for (size_t k = 0; k < r->images[i].file.n_pieces; k++)
             rows += r->images[i].file.pieces[k].rows;
@@ -238,6 +288,9 @@ static int read_all(struct iot_reading *r, struct dirent **entries, int n, char 
     if (!r->names || iot_events_init(&trace->events, rows) ||
         iot_files_init(&r->files, trace->arena) || iot_reading_rows(r))
         return -1;
+    if (!has_events(trace, 0))
+        iot_container_damage(&r->images[0].file, IOT_HEADER_BYTES,
+                             "nothing was recorded of the run's first process");
     for (size_t i = 0; i < r->n_images; i++)
         if (r->images[i].file.damages) {
             trace->processes[i].salvaged = 1;
@@ -257,8 +310,7 @@ static int read_all(struct iot_reading *r, struct dirent **entries, int n, char 
 static void free_reading(struct iot_reading *r)
 {
     for (size_t i = 0; i < r->n_images; i++) {
-        iot_container_free(&r->images[i].file);
-        free(r->images[i].anchors);
+        free_image(&r->images[i]);
         if (r->names)
             iot_names_free(&r->names[i]);
     }

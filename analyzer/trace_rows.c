@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/progress.h"
 #include "analyzer/trace_reading.h"
 
 /* Beyond 104 days a time is not from a clock; sums of what is below do not overflow. */
@@ -289,8 +290,10 @@ int iot_reading_rows(struct iot_reading *r)
 
     for (size_t i = 0; i < r->n_images && !result; i++)
         result = add_process(r, &r->images[i].process);
-    for (rows.image = 0; rows.image < r->n_images && !result; rows.image++)
+    for (rows.image = 0; rows.image < r->n_images && !result; rows.image++) {
+        iot_progress("reading the trace files", rows.image, r->n_images);
         result = read_image(&rows);
+    }
     if (!result && rows.n_moved) {
         uint32_t *pids = pids_of_images(r);
         result = pids ? place_children(&rows, pids) : -1;

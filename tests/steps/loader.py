@@ -16,7 +16,7 @@ with open("train.log", "w", buffering=1) as log:
     for step in range(1, len(loader) + 1):
         t.step()
         batch = next(loader)
-        for _ in range(16):
+        for _ in range(24):
             ((model(batch) - batch) ** 2).mean().backward()
         log.write(f"step {step}\n")
         if step % 4 == 0:

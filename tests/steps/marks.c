@@ -2,7 +2,7 @@
 #include <fcntl.h>
 
 #include "include/iotrace.h"
-#include "truth.h"
+#include "tests/steps/truth.h"
 
 int main(void)
 {

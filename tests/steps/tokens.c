@@ -1,7 +1,7 @@
 /* A token server: computes, then writes a token and makes it durable. */
 #include <fcntl.h>
 
-#include "truth.h"
+#include "tests/steps/truth.h"
 
 int main(void)
 {

@@ -37,7 +37,8 @@ static void find_anchored(int64_t *steps, size_t n, size_t anchor)
     struct iot_classes classes;
     const struct iot_steps s = {.starts_ns = steps, .n = n, .end_ns = WALL, .anchor = anchor};
     cr_assert_eq(iot_classify(&classes, &run->trace, NULL, NULL), 0);
-    cr_assert_eq(iot_serialization_find(coding, &run->model, &classes, &s), 0);
+    const struct iot_phases phases = {.steps = &s, .phases = {{.end_ns = WALL}}, .n = 1};
+    cr_assert_eq(iot_serialization_find(coding, &run->model, &classes, &phases), 0);
     iot_classes_free(&classes);
 }
 
@@ -48,8 +49,8 @@ static void find(int64_t *steps, size_t n)
 
 static void expect(uint32_t file, enum iot_direction d, int64_t ns)
 {
-    cr_expect_eq(coding[file].ns[d], ns, "expected %lld, got %lld", (long long)ns,
-                 (long long)coding[file].ns[d]);
+    cr_expect_eq(coding[file].ns[0][d], ns, "expected %lld, got %lld", (long long)ns,
+                 (long long)coding[file].ns[0][d]);
     iot_test_run_free(run);
 }
 
@@ -128,6 +129,9 @@ Test(serialization, input_beside_the_work_on_it)
     f = read_samples(0); /* a step begins before all of them, and one in the last gap */
     find((int64_t[]){1, 28000}, 2);
     expect(f, IOT_READING, 2 * 7000);
+    f = read_samples(0); /* all steps come later */
+    find((int64_t[]){WALL / 2}, 1);
+    expect(f, IOT_READING, IOT_NO_CODING);
     f = read_samples(1); /* a loader: but is it one? */
     find(NULL, 0);
     expect(f, IOT_READING, IOT_NO_CODING);
@@ -189,6 +193,6 @@ Test(serialization, swapping_out_and_in_is_none)
     }
     call(IOT_OP_CLOSE, f, 3, 0, 0);
     find(NULL, 0);
-    cr_expect_eq(coding[f].ns[IOT_READING], IOT_NO_CODING);
+    cr_expect_eq(coding[f].ns[0][IOT_READING], IOT_NO_CODING);
     expect(f, IOT_WRITING, IOT_NO_CODING);
 }

@@ -219,6 +219,29 @@ Test(steps, none_are_invented)
     expect_none(run, "too few");
 }
 
+static void hand_over(struct iot_test_run *run, int n)
+{
+    for (int i = 0; i < n; i++) { /* takes, and says so; the lock's address is the object's */
+        run->addr[iot_test_run_event(run, IOT_OP_COND_SIGNAL, 0, 0, (10 + 5 * i) * MS)] = 64;
+        run->addr[iot_test_run_event(run, IOT_OP_MUTEX_UNLOCK, 0, 0, (10 + 5 * i) * MS + 20)] = 8;
+    }
+}
+
+Test(steps, locks_tell_them_where_nothing_else_does)
+{
+    struct iot_test_run *run = iot_test_run_new(300 * MS);
+    hand_over(run, 40);
+    find(run);
+    cr_expect_eq(steps.n, 40);
+    done(run);
+
+    run = iot_test_run_new(300 * MS); /* an artifact's pieces make no steps, nor what is around */
+    for (int i = 0; i < 40; i++)
+        iot_test_run_event(run, IOT_OP_READ, iot_test_run_regular(run, "/d/w.pt.gz"), 10, i * 1000);
+    hand_over(run, 40);
+    expect_none(run, "locks beside I/O");
+}
+
 Test(steps, only_the_carrying_lane_counts)
 {
     struct iot_test_run *run = iot_test_run_new(300 * MS);

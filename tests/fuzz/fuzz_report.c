@@ -1,0 +1,170 @@
+/* The whole way from a trace to a report, on runs that no program made: waits without wakers, locks
+ * taken twice, children that are their own parents, times that contradict each other. The input is a
+ * list of events, eight bytes each, for three processes of three lanes. What a report must conserve
+ * is checked. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "analyzer/reporting.h"
+#include "format/ops.h"
+#include "tests/unit/trace_writer.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { PROCESSES = 3, LANES = 3, NAMES = 8, FIRST_PID = 100 };
+
+struct event {
+    uint8_t lane, op, before, took, obj, obj2, offset;
+    int8_t result;
+};
+
+static char *folder;
+static struct iot_half_rows halves[PROCESSES][LANES];
+static uint64_t now[PROCESSES][LANES];
+
+static void remove_folder(void)
+{
+    iot_folder_remove(folder);
+}
+
+/* Descriptors 1 to 7, of all kinds that waits are looked for on. */
+static void define(struct iot_half_rows *rows)
+{
+    static const struct {
+        const char *name;
+        uint32_t mode;
+        uint64_t flags, ino;
+        int64_t size;
+    } files[NAMES] = {
+        {"/data/a.bin", S_IFREG, 0, 1, 100},
+        {"pipe:[2]", S_IFIFO, 0, 2, 4096},
+        {"pipe:[3]", S_IFIFO, 0, 3, 65536},
+        {"socket:[4]", S_IFSOCK, IOT_DESC_PEER, 4, 5},
+        {"socket:[5]", S_IFSOCK, IOT_DESC_PEER, 5, 4},
+        {"socket:[6]", S_IFSOCK, 0, 6, 0},
+        {"/dev/pts/0", S_IFCHR, IOT_DESC_ADOPTED, 7, 0},
+        {"/out/b.log", S_IFREG, 0, 8, 0},
+    };
+    for (uint32_t n = 0; n < NAMES; n++) {
+        iot_rows_string(rows, n + 1, files[n].name);
+        iot_rows_desc(rows, n + 1, n + 1, (int)n, files[n].mode, files[n].flags, 1, files[n].ino,
+                      files[n].size);
+    }
+}
+
+/* What waits, wakes and lives; the other operations are reached by numbers of their own. */
+static const uint8_t chosen[] = {
+    IOT_OP_READ,       IOT_OP_WRITE,        IOT_OP_SENDFILE,     IOT_OP_CLOSE,     IOT_OP_CONNECT,
+    IOT_OP_ACCEPT,     IOT_OP_POLL,         IOT_OP_SLEEP,        IOT_OP_JOIN,      IOT_OP_WAITPID,
+    IOT_OP_MUTEX_LOCK, IOT_OP_MUTEX_UNLOCK, IOT_OP_COND_WAIT,    IOT_OP_SEM_WAIT,  IOT_OP_SEM_POST,
+    IOT_OP_COND_SIGNAL, IOT_OP_COND_BROADCAST, IOT_OP_BARRIER_WAIT, IOT_OP_FORK,   IOT_OP_VFORK,
+    IOT_OP_START,      IOT_OP_EXEC,         IOT_OP_EXIT,         IOT_OP_SYSTEM,    IOT_OP_SPAWN,
+    IOT_OP_THREAD_CREATE, IOT_OP_THREAD_START, IOT_OP_THREAD_EXIT, IOT_OP_MMAP,    IOT_OP_MSYNC,
+    IOT_OP_RENAME,     IOT_OP_SYNCFS,
+};
+
+/* Small values that mean something: pids of the run, lanes, byte counts, errors. */
+static void add(const struct event *e)
+{
+    unsigned p = e->lane % PROCESSES, l = e->lane / PROCESSES % LANES;
+    struct iot_half_rows *rows = &halves[p][l];
+    uint16_t op = e->op < 208 ? chosen[e->op % sizeof chosen] : (uint16_t)(e->before ^ e->took);
+    struct iot_row row = {.op = op, .obj = e->obj & 15, .obj2 = e->obj2 & 15, .offset = e->offset,
+                          .addr = e->obj >> 4, .result = e->result, .bytes = e->result};
+    if (rows->n == IOT_HALF_ROWS || !row.op)
+        return;
+    if (e->lane & 64) { /* rows need not be in order, nor times be possible */
+        row.t0 = e->before * UINT64_C(1000);
+        row.t1 = row.t0 + (uint64_t)e->took * 10 - 100;
+    } else {
+        row.t0 = now[p][l] += e->before;
+        row.t1 = now[p][l] += e->took;
+    }
+    if (e->lane & 128)
+        row.result = FIRST_PID + (e->result & 3);
+    if (e->result < -100)
+        row.err = (uint16_t)(e->result + 240); /* ETIMEDOUT is 110 */
+    iot_rows_add(rows, row);
+}
+
+static void save(unsigned p, uint32_t end)
+{
+    char name[] = "0.iot";
+    struct iot_written file = iot_written_new(FIRST_PID + p, p ? FIRST_PID : 1, 1000 * p);
+    iot_written_header(&file)->root = !p;
+    iot_written_header(&file)->end = end;
+    for (uint32_t l = 0; l < LANES; l++)
+        if (halves[p][l].n)
+            iot_written_half(&file, iot_written_segment(&file, IOT_SEGMENT_ROWS, l), 0, l, 200 + l,
+                             1, &halves[p][l]);
+    name[0] = (char)('0' + p);
+    iot_written_save(&file, folder, name);
+    iot_written_free(&file);
+}
+
+#define NEED(holds) need(holds, #holds)
+
+static void need(int holds, const char *what)
+{
+    if (holds)
+        return;
+    fprintf(stderr, "fuzz_report: not so: %s\n", what);
+    abort();
+}
+
+static void check(const struct iot_report *r)
+{
+    const struct iot_model *m = r->model;
+    const struct iot_path_parts *p = &m->path;
+    struct iot_figures sum = {0};
+    NEED(p->compute_ns >= 0 && p->io_ns >= 0 && p->sleep_ns >= 0 && p->wake_ns >= 0 &&
+         p->external_ns >= 0 && p->unexplained_ns >= 0);
+    NEED(p->compute_ns + p->io_ns + p->gpu_ns + p->sleep_ns + p->wake_ns + p->external_ns +
+             p->unexplained_ns ==
+         m->wall_ns);
+    NEED(r->total.exposed_ns == p->io_ns && r->total.exposed_ns <= r->total.service_ns);
+    for (size_t i = 0; i < r->n_files; i++) {
+        const struct iot_figures *f = &r->files[i].figures;
+        NEED(f->exposed_ns >= 0 && f->exposed_ns <= f->service_ns && f->waited_ns >= 0 &&
+             f->waited_ns <= f->exposed_ns && f->recoverable_ns <= f->service_ns);
+        sum.exposed_ns += f->exposed_ns;
+        sum.service_ns += f->service_ns;
+    }
+    NEED(sum.exposed_ns == r->total.exposed_ns && sum.service_ns == r->total.service_ns);
+    for (size_t k = 1; k < m->n_curve; k++)
+        NEED(m->curve[k].time_ns <= m->curve[k - 1].time_ns);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char error[512];
+    struct iot_reporting reporting;
+    if (!size)
+        return -1;
+    if (!folder) {
+        folder = iot_folder_new();
+        atexit(remove_folder);
+    }
+    for (unsigned p = 0; p < PROCESSES; p++)
+        for (unsigned l = 0; l < LANES; l++) {
+            halves[p][l].n = 0;
+            now[p][l] = 1000 + 10 * l;
+        }
+    for (unsigned p = 0; p < PROCESSES; p++)
+        define(&halves[p][0]);
+    for (size_t at = 1; at + sizeof(struct event) <= size; at += sizeof(struct event)) {
+        struct event e;
+        memcpy(&e, data + at, sizeof e);
+        add(&e);
+    }
+    for (unsigned p = 0; p < PROCESSES; p++)
+        save(p, data[0] >> 2 * p & 3);
+    if (iot_reporting_make(&reporting, folder, NULL, SIZE_MAX, error))
+        abort(); /* its files are whole */
+    check(&reporting.report);
+    iot_reporting_free(&reporting);
+    return 0;
+}

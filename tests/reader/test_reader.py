@@ -1,0 +1,107 @@
+"""The reader written from FORMAT.md alone reads what iotrace reads: golden files, bad ones, and
+traces made on the spot."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parents[1] / "scripts")]
+from tap import Tap
+from xxh64 import xxh64
+
+IOTRACE, LIBIOTRACE, MAKE_BAD = sys.argv[1:4]
+
+# What a run may do that names depend on: children by fork, vfork and exec, threads, descriptors
+# that were inherited, duplicated, made inside libc, relative to a folder; odd names.
+PROGRAM = r"""
+import os, socket, subprocess, sys, tempfile, threading
+folder = sys.argv[1].encode()
+subprocess.run(["true"]); subprocess.run("cat </dev/null | wc -c", shell=True)
+os.system("echo x >/dev/null")
+threads = [threading.Thread(target=lambda: [os.stat("/usr/../etc/.//passwd") for _ in range(900)])
+           for _ in range(3)]
+[t.start() for t in threads]; [t.join() for t in threads]
+a, b = socket.socketpair(); a.send(b"x"); b.recv(1)
+name = folder + b"/odd\n\x1b[31m\xff"
+fd = os.open(name, os.O_CREAT | os.O_RDWR); os.pwrite(fd, b"y" * 5000, 4096)
+copy = os.dup(fd); os.close(fd); os.pread(copy, 100, 4200); os.fsync(copy)
+where = os.open(folder, os.O_RDONLY); os.stat(b"odd\n\x1b[31m\xff", dir_fd=where)
+os.rename(name, folder + b"/new"); os.symlink(b"new", folder + b"/link")
+with open(folder + b"/link", "rb") as f: f.read()
+f = tempfile.TemporaryFile(); f.write(b"z" * 100000); f.flush()
+pid = os.fork()
+if not pid: os.write(copy, b"child"); os._exit(3)
+os.waitpid(pid, 0); os.execv("/bin/true", ["true"])
+"""
+
+
+def iotrace_dump(folder):
+    done = subprocess.run([IOTRACE, "dump", folder, "--format", "jsonl"], capture_output=True,
+                          check=False)
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    for event in events:
+        event.pop("waker", None)
+    return done.returncode, events, b"damaged files" in done.stderr
+
+
+def other_dump(folder):
+    done = subprocess.run([sys.executable, HERE / "iotrace_reader.py", folder],
+                          capture_output=True, check=False)
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    return done.returncode, events, done.returncode == 0 and bool(done.stderr)
+
+
+def compare(folder, least=0):
+    one, other = iotrace_dump(folder), other_dump(folder)
+    complaints = []
+    if one[0] != other[0] or one[2] != other[2]:
+        complaints.append(f"status and damage: iotrace {one[::2]}, the other reader {other[::2]}")
+    if len(one[1]) < least:
+        complaints.append(f"only {len(one[1])} events")
+    if len(one[1]) != len(other[1]):
+        complaints.append(f"events: iotrace {len(one[1])}, the other reader {len(other[1])}")
+    complaints += [f"{a}\n{b}" for a, b in zip(one[1], other[1]) if a != b][:3]
+    return complaints
+
+
+def traced(place, clock):
+    folder, work = place / f"trace-{clock}", place / f"work-{clock}"
+    work.mkdir()
+    env = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD" and not k.startswith("IOTRACE")}
+    env |= {"LD_PRELOAD": LIBIOTRACE, "IOTRACE_DIR": str(folder), "IOTRACE_CLOCK": clock}
+    subprocess.run([sys.executable, "-c", PROGRAM, work], env=env, check=True, capture_output=True)
+    return compare(folder, 2700)
+
+
+def known_sums():
+    """From the specification of XXH64."""
+    known = {b"": 0xEF46DB3751D8E999, b"a": 0xD24EC4F1A98C6E5B, b"abc": 0x44BC2CF5AD770999}
+    return [f"{data}: {xxh64(data):x}" for data, wanted in known.items() if xxh64(data) != wanted]
+
+
+def main():
+    out = Tap()
+    out.run("xxh64 of known texts", known_sums)
+    if not shutil.which("zstd"):
+        out.skip("traces", "the zstd command is not installed")
+        return out.done()
+    for version in sorted((HERE.parent / "golden").glob("v*")):
+        out.run(f"golden {version.name}", lambda: compare(version, 50))
+    with tempfile.TemporaryDirectory() as place:
+        place = pathlib.Path(place).resolve()
+        (place / "bad").mkdir()
+        subprocess.run([MAKE_BAD, place / "bad"], check=True)
+        for bad in sorted((place / "bad").iterdir()):
+            out.run(f"bad: {bad.name}", lambda: compare(bad))
+        for clock in ("tsc", "monotonic"):
+            out.run(f"a run traced with {clock}", lambda: traced(place, clock))
+    return out.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
