@@ -12,7 +12,7 @@ enum role {
     PARKS,   /* on a futex, likewise; a wake of one is a SIGNAL, of more a BROADCAST */
     SIGNAL,
     BROADCAST,
-    TAKES, /* a semaphore, at return */
+    TAKES, /* a semaphore or a queue, at return */
     POSTS, /* at entry */
     INITS, /* a semaphore: from here on it has a value */
     MEETS, /* at a barrier, from entry */
@@ -55,7 +55,9 @@ static const struct {
     {IOT_OP_COND_BROADCAST, BROADCAST}, {IOT_OP_SEM_WAIT, TAKES},
     {IOT_OP_SEM_POST, POSTS},       {IOT_OP_BARRIER_WAIT, MEETS},
     {IOT_OP_FUTEX_WAIT, PARKS},     {IOT_OP_FUTEX_WAKE, SIGNAL},
-    {IOT_OP_SEM_INIT, INITS},
+    {IOT_OP_SEM_INIT, INITS},       {IOT_OP_MSGRCV, TAKES},
+    {IOT_OP_MSGSND, POSTS},         {IOT_OP_MQ_RECEIVE, TAKES},
+    {IOT_OP_MQ_SEND, POSTS},
 };
 
 static int role_of(unsigned op)

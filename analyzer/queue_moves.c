@@ -64,10 +64,14 @@ static int touch_of(const struct iot_trace *trace, size_t i, uint32_t l, struct 
     case IOT_OP_SEM_POST:
     case IOT_OP_SEM_WAIT:
     case IOT_OP_SEM_INIT:
+    case IOT_OP_MSGSND:
+    case IOT_OP_MSGRCV:
+    case IOT_OP_MQ_SEND:
+    case IOT_OP_MQ_RECEIVE:
         to->kind = SEMAPHORE;
         to->value = e->op[i] == IOT_OP_SEM_INIT ? e->offset[i] : 0;
         to->inits = e->op[i] == IOT_OP_SEM_INIT;
-        to->puts = e->op[i] == IOT_OP_SEM_POST;
+        to->puts = op->class_ == IOT_WAKE;
         to->t_ns = to->puts ? e->t0_ns[i] : e->t1_ns[i];
         return 1;
     case IOT_OP_COND_SIGNAL:

@@ -166,9 +166,8 @@ static int say(struct iot_report *r, const char *format, ...)
 }
 
 struct met {
-    uint64_t mapped;  /* mappings of data files */
-    uint64_t sockets; /* calls that moved bytes through sockets */
-    int threads;      /* a process has more than one */
+    uint64_t mapped; /* mappings of data files */
+    int threads;     /* a process has more than one */
 };
 
 static struct met meet(const struct iot_report *r, uint8_t *is_data)
@@ -181,7 +180,6 @@ static struct met meet(const struct iot_report *r, uint8_t *is_data)
     for (size_t i = 0; i < t->events.n; i++) {
         uint32_t file = t->events.file[i];
         met.mapped += t->events.op[i] == IOT_OP_MMAP && !t->events.err[i] && is_data[file];
-        met.sockets += t->files[file].kind == IOT_FILE_SOCKET && t->events.bytes[i] > 0;
     }
     for (size_t i = 0; i < t->n_processes; i++)
         met.threads |= t->processes[i].n_lanes > 1;
@@ -209,11 +207,8 @@ static int say_all(struct iot_report *r, const struct met *met)
         failed |= say(r, "Of %llu waits it is not known who ended them",
                       (unsigned long long)r->model->unmatched_waits);
     if (met->threads)
-        failed |= say(r, "Hand-overs between threads without a call of the thread library (lock-free "
-                         "queues, futexes by system call): what is exposed behind them is a lower "
-                         "bound");
-    if (met->sockets)
-        failed |= say(r, "Who waited for whom through sockets is not followed");
+        failed |= say(r, "Hand-overs between threads without any call (lock-free queues, flags that are "
+                         "polled): what is exposed behind them is a lower bound");
     if (met->mapped)
         failed |= say(r,
                       "Page faults on mapped files (%llu mappings of data): their time counts as "

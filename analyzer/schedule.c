@@ -190,9 +190,10 @@ static void cross(struct builder *b, struct iot_waker from, uint32_t dst, int wa
     struct iot_graph *g = &b->schedule->graph;
     uint32_t src = from.kind == IOT_WAKER_LANE ? b->end[from.index] : b->before[from.index];
     int64_t latency = g->nodes[dst].time_ns - g->nodes[src].time_ns;
-    if (b->failed || latency < 0)
+    if (b->failed)
         return;
-    uint32_t n = iot_graph_add_cross(g, src, dst, wait ? latency : 0);
+    /* One against the clock is for the graph to cut and count. */
+    uint32_t n = iot_graph_add_cross(g, src, dst, wait && latency > 0 ? latency : 0);
     b->failed |= n == IOT_NO_NODE;
     if (n == IOT_NO_NODE)
         return;

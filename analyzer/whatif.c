@@ -4,45 +4,10 @@
 #include <stdlib.h>
 
 #include "analyzer/compose.h"
+#include "analyzer/fit.h"
 #include "analyzer/schedule.h"
 
 /* --- the fixed part --- */
-
-struct sample {
-    double bytes, service;
-};
-
-static int by_bytes(const void *a, const void *b)
-{
-    const struct sample *x = a, *y = b;
-    if (x->bytes != y->bytes)
-        return x->bytes < y->bytes ? -1 : 1;
-    return (x->service > y->service) - (x->service < y->service);
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, size_t n)
-{
-    qsort(values, n, sizeof *values, by_value);
-    return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
-
-static struct sample middle_of(const struct sample *samples, size_t n, double *room)
-{
-    struct sample m;
-    for (size_t k = 0; k < n; k++)
-        room[k] = samples[k].bytes;
-    m.bytes = median(room, n);
-    for (size_t k = 0; k < n; k++)
-        room[k] = samples[k].service;
-    m.service = median(room, n);
-    return m;
-}
 
 static int is_data(const struct iot_model *m, size_t i)
 {
@@ -50,41 +15,19 @@ static int is_data(const struct iot_model *m, size_t i)
            iot_op_info(m->trace->events.op[i])->class_ == IOT_DATA;
 }
 
-static int64_t fixed_of(struct sample *samples, size_t n, double *room)
+/* IOT_NOT_COMPUTED where sizes do not differ; -ENOMEM. */
+static int64_t fixed_part(const struct iot_model *m, const uint8_t *selected)
 {
-    size_t third = (n + 2) / 3;
-    qsort(samples, n, sizeof *samples, by_bytes);
-    struct sample low = middle_of(samples, third, room);
-    struct sample high = middle_of(samples + n - third, third, room);
-    if (low.bytes >= high.bytes)
-        return IOT_NOT_COMPUTED;
-    double slope = (high.service - low.service) / (high.bytes - low.bytes);
-    slope = slope > 0 ? slope : 0;
-    for (size_t k = 0; k < n; k++)
-        room[k] = samples[k].service - slope * samples[k].bytes;
-    double fixed = median(room, n);
-    return fixed > 0 ? (int64_t)(fixed + 0.5) : 0;
-}
-
-int64_t iot_whatif_fixed(const struct iot_model *m, const uint8_t *selected)
-{
-    size_t n = 0, events = m->trace->events.n;
-    for (size_t i = 0; i < events; i++)
-        n += selected[i] && is_data(m, i);
-    struct sample *samples = malloc((n + 1) * sizeof *samples);
-    double *room = malloc((n + 1) * sizeof *room);
-    int64_t fixed = -2;
-    if (samples && room) {
-        n = 0;
-        for (size_t i = 0; i < events; i++)
-            if (selected[i] && is_data(m, i))
-                samples[n++] = (struct sample){(double)m->trace->events.bytes[i],
-                                               (double)m->service_ns[i]};
-        fixed = n ? fixed_of(samples, n, room) : IOT_NOT_COMPUTED;
-    }
-    free(samples);
-    free(room);
-    return fixed;
+    struct iot_fit_sample *sample = malloc(sizeof *sample);
+    if (!sample)
+        return -ENOMEM;
+    iot_fit_begin(sample);
+    for (size_t i = 0; i < m->trace->events.n; i++)
+        if (selected[i] && is_data(m, i))
+            iot_fit_add(sample, m->trace->events.bytes[i], m->service_ns[i]);
+    struct iot_fit fit = iot_fit_line(sample);
+    free(sample);
+    return fit.known ? (int64_t)(fit.latency_ns + 0.5) : IOT_NOT_COMPUTED;
 }
 
 /* --- other services --- */
@@ -106,8 +49,8 @@ static int transfer(struct iot_whatif *w, const struct iot_model *m, const uint8
 {
     int with_latency = change->latency_ns >= 0, with_bandwidth = change->bandwidth_gbps > 0;
     if (!with_latency || !with_bandwidth) {
-        w->fixed_ns = iot_whatif_fixed(m, selected);
-        if (w->fixed_ns < IOT_NOT_COMPUTED)
+        w->fixed_ns = fixed_part(m, selected);
+        if (w->fixed_ns == -ENOMEM)
             return -ENOMEM;
         if (w->fixed_ns == IOT_NOT_COMPUTED)
             return -EDOM;
@@ -207,8 +150,7 @@ int iot_whatif_run(struct iot_whatif *w, const struct iot_report *report, const 
     else if (!error)
         overlap(m, selected, service);
     for (size_t i = 0; i < n && !error; i++)
-        if (selected[i] && __builtin_add_overflow(w->new_service_ns, service[i],
-                                                  &w->new_service_ns))
+        if (selected[i] && (w->new_service_ns += service[i]) >= IOT_TIME_MAX)
             error = -ERANGE;
     if (!error)
         error = walk(report, service, &w->new_wall_ns, &w->new_path, w->new_io_ns);

@@ -10,7 +10,7 @@ struct iot_whatif_change {
         /* Every service times `scale` (0: none is left). */
         IOT_WHATIF_SCALE,
         /* A data call takes fixed latency + bytes / bandwidth; metadata and syncs stay. The fixed
-         * latency is `latency_ns`, or that of the fit (below). With a bandwidth no call is slower
+         * latency is `latency_ns`, or that of the line through these calls (fit.h). With a bandwidth no call is slower
          * than it was: what was that fast came from memory. With a latency alone, the fitted
          * fixed part of each call is replaced by it. */
         IOT_WHATIF_TRANSFER,
@@ -34,14 +34,8 @@ struct iot_whatif {
 };
 
 /* `selected`: one byte an event. Returns 0; -ENOMEM; -EDOM where the fixed part is needed and
- * cannot be told; -ERANGE if the new services are beyond any clock. */
+ * cannot be told; -ERANGE if the new services add up to IOT_TIME_MAX. */
 int iot_whatif_run(struct iot_whatif *w, const struct iot_report *report, const uint8_t *selected,
                    const struct iot_whatif_change *change);
-
-/* The fixed part of a data call, ns, by a resistant line through services against bytes: its
- * slope joins the medians of the third with the fewest and of the third with the most bytes, and
- * it is the median of what is left, never below 0. `selected` as above. IOT_NOT_COMPUTED where
- * the two thirds have the same median of bytes. -2 without memory. */
-int64_t iot_whatif_fixed(const struct iot_model *model, const uint8_t *selected);
 
 #endif

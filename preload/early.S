@@ -11,6 +11,9 @@
 #define NONE(ret, sym, op, params, args, offset, addr) early sym
 #define HAND(ret, sym, op, params) early sym
 #define HANDV(ret, sym, op, params, version) early sym
+#define READS(ret, sym, op, params, ...) early sym
+#define WRITES(ret, sym, op, params, ...) early sym
+#define PRINTS(sym, op, params, ...) early sym
 #define REAL(ret, sym, op, params) early sym
 #define READS(ret, sym, op, params, ...) early sym
 #define WRITES(ret, sym, op, params, ...) early sym

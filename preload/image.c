@@ -305,6 +305,7 @@ __attribute__((constructor)) static void image_start(int argc, char **argv, char
 /* Runs after the destructors of all other libraries. */
 __attribute__((destructor)) static void image_end(void)
 {
+    iot_life_again();
     iot_streams_exit();
     iot_life_exit(-1);
 }

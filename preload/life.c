@@ -3,10 +3,10 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <string.h>
-#include <sys/prctl.h>
 #include <sched.h>
 #include <stdarg.h>
+#include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "preload/environment.h"
@@ -312,10 +312,15 @@ int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 
 /* --- the end of a process --- */
 
-void iot_life_exit(int64_t status)
+void iot_life_again(void)
 {
     if (!iot_local.thread)
-        iot_local.attaching = 0; /* main had ended before, and this, the last thread, too */
+        iot_local.attaching = 0;
+}
+
+void iot_life_exit(int64_t status)
+{
+    iot_life_again();
     struct iot_thread *t = iot_enter();
     if (!t)
         return;

@@ -10,6 +10,10 @@ void iot_life_began(struct iot_thread *t, uint32_t parent_lane);
 
 int iot_life_start(void);
 
+/* Where main has ended before, the process is ended by the last thread, which had ended too: it records
+ * again. */
+void iot_life_again(void);
+
 /* The thread that ends the process: its `exit` row, then the file is closed. */
 void iot_life_exit(int64_t status);
 

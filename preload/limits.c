@@ -1,6 +1,5 @@
 /* What a program denies itself: address space, memory that may be paged, system calls. Its limits are
  * meant for it, so what the recorder holds of them is given back first. */
-#include <linux/seccomp.h>
 #include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -8,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "preload/limits.h"
+#include "preload/confine.h"
 #include "preload/process.h"
 #include "preload/real.h"
 #include "preload/record.h"
@@ -57,18 +56,6 @@ int mlockall(int flags)
     return iot_real.mlockall(flags);
 }
 
-/* A call that may put a filter in place. */
-#define CONFINING(type, call)                                                                      \
-    ({                                                                                             \
-        struct iot_thread *t = iot_enter();                                                        \
-        if (t)                                                                                     \
-            iot_process_confine(t);                                                                \
-        type outcome = call;                                                                       \
-        if (t)                                                                                     \
-            iot_process_confined(outcome < 0);                                                     \
-        outcome;                                                                                   \
-    })
-
 int prctl(int option, ...)
 {
     va_list ap;
@@ -76,19 +63,11 @@ int prctl(int option, ...)
     unsigned long a = va_arg(ap, unsigned long), b = va_arg(ap, unsigned long),
                   c = va_arg(ap, unsigned long), d = va_arg(ap, unsigned long);
     va_end(ap);
-    if (option == PR_SET_SECCOMP)
-        return CONFINING(int, iot_real.prctl(option, a, b, c, d));
-    return iot_real.prctl(option, a, b, c, d);
-}
-
-int iot_confines(long number, long first)
-{
-    return (number == SYS_seccomp &&
-            (first == SECCOMP_SET_MODE_STRICT || first == SECCOMP_SET_MODE_FILTER)) ||
-           (number == SYS_prctl && first == PR_SET_SECCOMP);
-}
-
-long iot_confining_syscall(long number, const long a[6])
-{
-    return CONFINING(long, iot_real.syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]));
+    const long all[6] = {option, (long)a, (long)b, (long)c, (long)d, 0};
+    if (!iot_confines(SYS_prctl, all))
+        return iot_real.prctl(option, a, b, c, d);
+    iot_confine_before(SYS_prctl, all);
+    int result = iot_real.prctl(option, a, b, c, d);
+    iot_confine_after(result);
+    return result;
 }

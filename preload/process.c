@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -50,22 +51,40 @@ int iot_pages_ready(void *from, size_t bytes)
     return r == 0 || r == -EINVAL ? 0 : -1;
 }
 
+/* The segments handed out and their limit are one word, so that cutting the file at an exit and another
+ * thread taking a segment at that moment do not miss each other. */
+struct segments {
+    uint32_t next, limit;
+};
+_Static_assert(offsetof(struct iot_file_header, segment_limit) ==
+                       offsetof(struct iot_file_header, next_segment) + sizeof(uint32_t) &&
+                   offsetof(struct iot_file_header, next_segment) % sizeof(uint64_t) == 0,
+               "next_segment and segment_limit are one aligned word");
+
+static struct segments segments_now(void)
+{
+    struct segments s;
+    __atomic_load((struct segments *)&iot_process->file->next_segment, &s, __ATOMIC_RELAXED);
+    return s;
+}
+
+static int segments_change(struct segments *from, struct segments to)
+{
+    return __atomic_compare_exchange((struct segments *)&iot_process->file->next_segment, from, &to,
+                                     0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
 void *iot_segment_take(uint32_t kind, uint32_t slot, size_t bytes)
 {
-    struct iot_file_header *file = iot_process->file;
-    uint32_t n = __atomic_load_n(&file->next_segment, __ATOMIC_RELAXED);
+    struct segments now = segments_now();
     do {
-        if (n >= file->segment_limit)
+        if (now.next >= now.limit)
             return NULL;
-    } while (!__atomic_compare_exchange_n(&file->next_segment, &n, n + 1, 0, __ATOMIC_SEQ_CST,
-                                          __ATOMIC_RELAXED));
-    if (n >= __atomic_load_n(&file->segment_limit, __ATOMIC_SEQ_CST))
-        return NULL; /* cut off between the two: limit_segments */
-    uint8_t *at = (uint8_t *)file + (size_t)n * IOT_SEGMENT_BYTES;
+    } while (!segments_change(&now, (struct segments){now.next + 1, now.limit}));
+    uint8_t *at = (uint8_t *)iot_process->file + (size_t)now.next * IOT_SEGMENT_BYTES;
     if (iot_pages_ready(at, bytes)) {
-        uint32_t taken = n + 1;
-        __atomic_compare_exchange_n(&file->next_segment, &taken, n, 0, __ATOMIC_RELAXED,
-                                    __ATOMIC_RELAXED);
+        struct segments taken = {now.next + 1, now.limit};
+        segments_change(&taken, now); /* unless another was taken behind it */
         return NULL;
     }
     struct iot_segment_header *h = (struct iot_segment_header *)at;
@@ -173,20 +192,23 @@ int iot_process_start(void)
     return 0;
 }
 
-/* Lets no segment be taken beyond `wanted` (or beyond those that are taken), while other threads take
- * some: each looks at the limit again when it has one, and here it is looked again how many there are.
- * Returns the limit. */
-static uint32_t limit_segments(uint32_t wanted)
+/* Lets only so many more segments be taken than are; returns the limit. */
+static uint32_t limit_segments(uint32_t more)
 {
-    struct iot_file_header *h = iot_process->file;
-    if (wanted >= h->segment_limit)
-        return h->segment_limit;
-    for (uint32_t taken;; wanted = taken) {
-        __atomic_store_n(&h->segment_limit, wanted, __ATOMIC_SEQ_CST);
-        taken = __atomic_load_n(&h->next_segment, __ATOMIC_SEQ_CST);
-        if (taken <= wanted)
-            return wanted;
-    }
+    struct segments now = segments_now(), cut;
+    do {
+        cut = (struct segments){now.next, now.next + more};
+        if (cut.limit >= now.limit)
+            return now.limit;
+    } while (!segments_change(&now, cut));
+    return cut.limit;
+}
+
+static void set_limit(uint32_t limit)
+{
+    struct segments now = segments_now();
+    while (!segments_change(&now, (struct segments){now.next, limit}))
+        ;
 }
 
 void iot_process_end(struct iot_thread *t, enum iot_end how)
@@ -199,11 +221,11 @@ void iot_process_end(struct iot_thread *t, enum iot_end how)
         h->usage_end = usage;
     h->last = iot_anchor_now();
     __atomic_store_n(&h->end, how, __ATOMIC_RELEASE);
-    uint32_t before = h->segment_limit;
-    uint32_t kept = limit_segments(h->next_segment + SPARE_SEGMENTS);
-    if (kept < before &&
+    struct segments before = segments_now();
+    uint32_t kept = limit_segments(SPARE_SEGMENTS);
+    if (kept < before.limit &&
         failed(iot_sys(SYS_truncate, file_path, (uint64_t)kept * IOT_SEGMENT_BYTES)))
-        h->segment_limit = before;
+        set_limit(before.limit);
 }
 
 /* Not beyond a limit on the size of files: growing there ends in SIGXFSZ. */
@@ -214,20 +236,19 @@ void iot_process_goes_on(void)
     uint64_t bytes = limit_of(RLIMIT_FSIZE) / IOT_SEGMENT_BYTES * IOT_SEGMENT_BYTES;
     if (bytes > file_bytes)
         bytes = file_bytes;
-    if (bytes > (uint64_t)h->segment_limit * IOT_SEGMENT_BYTES &&
+    if (bytes > (uint64_t)segments_now().limit * IOT_SEGMENT_BYTES &&
         !failed(iot_sys(SYS_truncate, file_path, bytes)))
-        h->segment_limit = (uint32_t)(bytes / IOT_SEGMENT_BYTES);
+        set_limit((uint32_t)(bytes / IOT_SEGMENT_BYTES));
 }
 
 void iot_process_fit(uint64_t bytes)
 {
-    struct iot_file_header *h = iot_process->file;
     uint32_t more = (uint32_t)(bytes / IOT_SEGMENT_BYTES);
-    uint64_t kept = (uint64_t)limit_segments(h->next_segment + (more > SPARE_SEGMENTS ? more : SPARE_SEGMENTS)) *
+    uint64_t kept = (uint64_t)limit_segments(more > SPARE_SEGMENTS ? more : SPARE_SEGMENTS) *
                     IOT_SEGMENT_BYTES;
     if (kept >= file_bytes)
         return;
-    iot_sys(SYS_munmap, (uint8_t *)h + kept, file_bytes - kept);
+    iot_sys(SYS_munmap, (uint8_t *)iot_process->file + kept, file_bytes - kept);
     file_bytes = kept;
 }
 
@@ -240,18 +261,17 @@ void iot_process_confine(struct iot_thread *t)
     iot_descriptors_adopt(t);
     if (iot_image_usage(&h->usage_end))
         h->usage_end = h->usage_start;
-    limit_before_confinement = h->segment_limit;
-    uint32_t first = h->next_segment, limit = limit_segments(first + CONFINED_SEGMENTS);
-    int unready = iot_pages_ready((uint8_t *)h + (size_t)first * IOT_SEGMENT_BYTES,
-                                  (size_t)(limit - first) * IOT_SEGMENT_BYTES) ||
+    struct segments now = segments_now();
+    uint32_t limit = limit_segments(CONFINED_SEGMENTS);
+    limit_before_confinement = now.limit;
+    int unready = iot_pages_ready((uint8_t *)h + (size_t)now.next * IOT_SEGMENT_BYTES,
+                                  (size_t)(limit - now.next) * IOT_SEGMENT_BYTES) ||
                   iot_record_prepare();
     iot_confined = unready ? IOT_CONFINED_WITHOUT_ROOM : IOT_CONFINED;
 }
 
-void iot_process_confined(int failed_to)
+void iot_process_free(void)
 {
-    if (!failed_to || !iot_confined)
-        return;
     iot_confined = IOT_FREE;
-    iot_process->file->segment_limit = limit_before_confinement;
+    set_limit(limit_before_confinement);
 }

@@ -45,10 +45,9 @@ void iot_process_goes_on(void);
 
 /* Gives back address space that the file has no use for yet, but for about `bytes` more. */
 void iot_process_fit(uint64_t bytes);
-/* Before and after the program filters its system calls: everything that recording needs is made ready, and
- * from then on none is made. `failed`: there is no filter after all. */
+/* Makes everything ready that recording needs, and makes no system call from then on; and back. */
 void iot_process_confine(struct iot_thread *t);
-void iot_process_confined(int failed);
+void iot_process_free(void);
 
 /* One more segment with its first `bytes` bytes there to be written; NULL: none to be had. */
 void *iot_segment_take(uint32_t kind, uint32_t slot, size_t bytes);

@@ -2,10 +2,9 @@
  * files of our own: of others the kernel says that all is there. Both look at every page, so of
  * what is larger a few places are looked at.
  *
- * A program that shuts itself in by seccomp may have its filter kill it for a call it does not
- * know: from then on nothing is asked (limits.c). Of a filter that is there already, as in most
- * containers, a child finds out what it does.
- */
+ * A filter of system calls may kill for one that it does not know: when the program makes one, nothing
+ * is asked any more. Of one that is there already, as in most containers, a child finds out what it
+ * does. */
 #include "preload/residency.h"
 
 #include <errno.h>
@@ -53,6 +52,11 @@ void iot_residency_start(const char *wanted)
     if ((wanted && !strcmp(wanted, "off")) ||
         (iot_sys(SYS_prctl, PR_GET_SECCOMP) > 0 && !is_harmless()))
         ask = ASK_NOT;
+}
+
+void iot_residency_stop(void)
+{
+    __atomic_store_n(&ask, ASK_NOT, __ATOMIC_RELAXED);
 }
 
 /* The pages that are looked at: all, or places in the middle of as many equal parts. Not the first

@@ -1,11 +1,11 @@
 /* syscall(2): of what is called by number, the futexes, on which other libraries build their locks,
- * conditions and parking (Rust's std, C++'s futures). */
+ * conditions and parking (Rust's std, C++'s futures). And what filters system calls. */
 #include <errno.h>
 #include <linux/futex.h>
 #include <stdarg.h>
 #include <sys/syscall.h>
 
-#include "preload/limits.h"
+#include "preload/confine.h"
 #include "preload/real.h"
 #include "preload/record.h"
 #include "preload/shared.h"
@@ -47,8 +47,6 @@ long syscall(long number, ...)
     for (int k = 0; k < 6; k++)
         a[k] = va_arg(ap, long);
     va_end(ap);
-    if (iot_confines(number, a[0]))
-        return iot_confining_syscall(number, a);
     struct iot_thread *t = number == SYS_futex ? iot_enter() : NULL;
     if (t) {
         switch (a[1] & FUTEX_CMD_MASK) {
@@ -65,5 +63,11 @@ long syscall(long number, ...)
             break;
         }
     }
-    return iot_real.syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    int confines = iot_confines(number, a);
+    if (confines)
+        iot_confine_before(number, a);
+    long result = iot_real.syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    if (confines)
+        iot_confine_after(result);
+    return result;
 }

@@ -20,7 +20,7 @@ sys.path.insert(0, str(TOP / "scripts"))
 import schema
 from tap import Broken, Tap
 
-__all__ = ["HERE", "TOP", "Broken", "Run", "Tap", "command", "dump", "plain", "preload_env",
+__all__ = ["HERE", "TOP", "Broken", "Run", "Tap", "ask", "command", "dump", "plain", "preload_env",
            "report", "run", "skip_all", "full", "trace", "victim", "workplace"]
 
 

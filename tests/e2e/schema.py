@@ -17,6 +17,8 @@ RUN = ["command", "host", "start_realtime_ns", "processes", "lanes", "events", "
        "salvaged_processes", "clock", "untraced", "not_seen", "storage", "runqueue_ns",
        "fingerprint"]
 PATH = ["compute_ns", "io_ns", "gpu_ns", "sleep_ns", "wake_ns", "external_ns", "unexplained_ns"]
+WAITED = ["waiter", "waited_for", "doing", "path", "object", "waited_ns"]
+QUEUE = ["name", "object", "producer", "consumer", "length", "growing", "messages"]
 MODEL = ["exposed_error_ns", "replay_error_ns", "unmatched_waits", "cut_edges", "curve"]
 FIGURES = ["data_ops", "metadata_ops", "sync_ops", "bytes", "service_ns", "exposed_ns",
            "blocking_ns", "waited_ns", "hidden_ns", "recoverable_ns", "serialization_ns",
@@ -139,6 +141,10 @@ def check_curve(bad, report):
     bad.same("the curve's last point", [0, wall - io], list(curve[-1]))
     if curve != sorted(curve, key=lambda point: -point[0]):
         bad.append("the curve is not in the order of falling λ")
+    # Rounded down to whole ns, three points may seem to bend the other way by 2 ns.
+    for (l0, t0), (l1, t1), (l2, t2) in zip(curve, curve[1:], curve[2:]):
+        if (t0 - t1) * (l1 - l2) < (t1 - t2) * (l0 - l1) - 2:
+            bad.append(f"the curve is not convex at λ {l1}")
 
 
 def check_phases(bad, report):
@@ -176,6 +182,24 @@ def check_steps(bad, report):
     if starts != sorted(starts or []):
         bad.append("steps are not in order")
     bad.same("steps have a source", bool(starts), steps["source"] in ("marks", "period"))
+
+
+def check_waits(bad, report):
+    """Who waited for whom is part of what was waited for; queues have a length."""
+    times = [w["waited_ns"] for w in report["waits"]]
+    for w in report["waits"]:
+        bad.fields("a wait", WAITED, w)
+    if times != sorted(times, reverse=True) or not all(map(is_count, times)):
+        bad.append(f"waits are not in the order of their times: {times}")
+    waited = sum(o["waited_ns"] for o in report["objects"])
+    if sum(times) > waited:
+        bad.append(f"waits of {sum(times)}, where {waited} was waited for")
+    for q in report["queues"]:
+        bad.fields("a queue", QUEUE, q)
+        if not 0 <= q["length"]["mean"] <= q["length"]["max"] <= q["messages"]:
+            bad.append(f"queue {q['name']} has lengths {q['length']} of {q['messages']} messages")
+        if q["producer"] == q["consumer"] and not q["producer"].endswith(" lanes"):
+            bad.append(f"queue {q['name']} leads from {q['producer']} to itself")
 
 
 def check_advice(bad, report):
@@ -222,6 +246,7 @@ def check_report(report):
             bad.append(f"evidence is {report['evidence']!r}, not sentences")
         check_files(bad, report)
         check_curve(bad, report)
+        check_waits(bad, report)
         check_phases(bad, report)
         check_steps(bad, report)
         check_advice(bad, report)
@@ -275,6 +300,7 @@ def example():
     files = [{"path": "/d/a", "object": "input", "why": "rule"} | figures(90, 60, 10),
              {"path": "/d/b", "object": "input", "why": "rule"} | figures(80, 40, 20),
              {"path": "/d/c", "object": "output", "why": "rule"} | figures(50, 0, 30)]
+    files[1] |= {"blocking_ns": 0, "waited_ns": 40}
     for f in files:
         f["ready_ns"] = None
     objects = []
@@ -295,10 +321,14 @@ def example():
     return {"schema": "iotrace-report/1", "run": run, "wall_ns": 1000,
             "path": dict.fromkeys(PATH, 0) | {"compute_ns": 900, "io_ns": 100},
             "model": dict.fromkeys(MODEL, 0) | {"curve": [[1, 1000], [0.5, 950], [0, 900]]},
-            "objects": objects, "total": total, "files": files, "phases": phases, "queues": [],
+            "objects": objects, "total": total, "files": files, "phases": phases,
+            "queues": [{"name": "pipe:[1]", "object": "input", "producer": "reader",
+                        "consumer": "main thread", "length": {"mean": 1.5, "max": 3},
+                        "growing": False, "messages": 12}],
             "advice": [{"object": "input", "finding": "f", "action": "a", "gain_ns": 60},
                        {"object": None, "finding": "f", "action": "a", "gain_ns": 10}],
-            "evidence": ["what is recoverable is an estimate"], "waits": [],
+            "evidence": ["what is recoverable is an estimate"], "waits": [dict(zip(WAITED, ("main thread", "reader", "reading", "/d/b", "input", ns)))
+                      for ns in (25, 10)],
             "steps": {"source": "marks", "op": "mark", "path": None, "starts": [100, 550]}}
 
 
@@ -352,6 +382,9 @@ BREAKS = {
     "steps beside the phases": lambda r: r["steps"]["starts"].pop(),
     "steps out of order": lambda r: r["steps"]["starts"].reverse(),
     "advice that wins nothing": lambda r: r["advice"][1].update(gain_ns=9),
+    "waits out of order": lambda r: r["waits"].reverse(),
+    "more waits than was waited for": lambda r: r["waits"][0].update(waited_ns=1 << 40),
+    "a queue longer than its messages": lambda r: r["queues"][0]["length"].update(max=99),
     "advice out of order": lambda r: r["advice"].reverse(),
 }
 

@@ -219,6 +219,7 @@ HAZARDS = [
     Hazard("limits: chroot", "limits", ["chroot"]),
     Hazard("a seccomp filter by prctl", "seccomp", ["prctl"]),
     Hazard("a seccomp filter by syscall", "seccomp", ["syscall"]),
+    Hazard("a seccomp filter that lets files be opened", "seccomp", ["open"]),
     Hazard("the TSC", "clock", same=False, env=clock_env("tsc"), check=monotone_clock),
     Hazard("the monotonic clock", "clock", same=False, env=clock_env("monotonic"), check=monotone_clock),
 ]

@@ -100,13 +100,13 @@ def decode_definitions(data, at, end, n):
             at += length
         elif op == DESC:
             fields = []
-            for _ in range(6):
+            for _ in range(7):
                 value, at = varint(data, at, end)
                 fields.append(value)
-            obj2, result, size, offset, addr, site = fields
+            obj2, result, size, offset, addr, site, cached = fields
             found.append(Definition(op, number & 0xFFFFFFFF, None, Row(
                 obj=number & 0xFFFFFFFF, obj2=obj2 & 0xFFFFFFFF, result=signed(result),
-                bytes=signed(size), offset=signed(offset), addr=addr, site=site & 0xFFFFFFFF)))
+                bytes=signed(size), offset=signed(offset), addr=addr, site=site & 0xFFFFFFFF, err=cached & 0xFFFF)))
         else:
             raise Damage("an unknown definition")
     if at != end:

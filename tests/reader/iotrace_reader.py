@@ -19,7 +19,7 @@ ADOPTED, DUP = 1 << 31, 1 << 30
 
 # Section 8: what obj2 is. An open's path counts where it gave no descriptor.
 OTHER_DESC = {30, 31, 32, 43, 44, 45}
-OTHER_PATH = {79, 80, 81, 88, 89, 46, 47, 48, 55}
+OTHER_PATH = {79, 80, 81, 88, 89}
 OTHER_NAME = {1, 2, 3, 110, 112, 85}
 HAS_OFFSET = {22, 23, 26, 27, 9, 129, 100}
 FORK_OF_VFORK, EXEC, START = 182, 184, 180

@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
-#include "hazard.h"
+#include "tests/victims/hazard.h"
 
 static const char *folder;
 static char *self;

@@ -1,7 +1,7 @@
 /* clock FOLDER: how long the time between two of its calls took, by its own clock. */
 #include <time.h>
 
-#include "hazard.h"
+#include "tests/victims/hazard.h"
 
 static long now_us(void)
 {

@@ -1,7 +1,7 @@
 /* deepbind FOLDER PLUGIN: a library bound to its own copies first, and to ours in the ordinary way. */
 #include <dlfcn.h>
 
-#include "hazard.h"
+#include "tests/victims/hazard.h"
 
 typedef int writes(const char *folder, long count);
 

@@ -3,7 +3,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
-#include "hazard.h"
+#include "tests/victims/hazard.h"
 
 static const char *folder;
 static char *self;

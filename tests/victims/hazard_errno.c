@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 
-#include "hazard.h"
+#include "tests/victims/hazard.h"
 
 #define TRY(call)                                                                                  \
     do {                                                                                           \

@@ -2,7 +2,7 @@
 #include <pthread.h>
 #include <sys/resource.h>
 
-#include "hazard.h"
+#include "tests/victims/hazard.h"
 
 static const char *folder;
 static char *self;
@@ -11,7 +11,8 @@ static void *execs(void *unused)
 {
     write_in(folder, "data", 100);
     execl(self, self, folder, "end", (char *)NULL);
-    CHECK(!"exec returned");
+    dprintf(2, "exec returned: errno %d\n", errno);
+    _exit(99);
     return unused;
 }
 

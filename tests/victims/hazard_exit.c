@@ -2,7 +2,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "hazard.h"
+#include "tests/victims/hazard.h"
 
 static const char *folder;
 static atomic_int going;

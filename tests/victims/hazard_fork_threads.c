@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "hazard.h"
+#include "tests/victims/hazard.h"
 
 enum { THREADS = 4, CHILD_WRITES = 3 };
 

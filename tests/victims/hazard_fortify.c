@@ -3,7 +3,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-#include "hazard.h"
+#include "tests/victims/hazard.h"
 
 int main(int argc, char **argv)
 {

@@ -1,7 +1,7 @@
 /* late FOLDER: I/O in everything that runs at the end of a thread and of the process. */
 #include <pthread.h>
 
-#include "hazard.h"
+#include "tests/victims/hazard.h"
 
 enum { MANY = 3000 };
 

@@ -3,7 +3,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "hazard.h"
+#include "tests/victims/hazard.h"
 
 enum { CALLS = 5000, MIB = 1 << 20 };
 

@@ -1,5 +1,5 @@
 /* linked FOLDER: uses a library whose constructor and destructor do I/O. */
-#include "hazard.h"
+#include "tests/victims/hazard.h"
 
 int plugin_writes(const char *folder, long count);
 

@@ -1,7 +1,7 @@
 /* mode FOLDER: the mode of open is read where there is one, and only there. */
 #include <sys/stat.h>
 
-#include "hazard.h"
+#include "tests/victims/hazard.h"
 
 static void has_mode(int fd, mode_t mode)
 {

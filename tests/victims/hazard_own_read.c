@@ -1,5 +1,5 @@
 /* own_read FOLDER: a program that exports functions with libc's names. */
-#include "hazard.h"
+#include "tests/victims/hazard.h"
 
 static int mine;
 

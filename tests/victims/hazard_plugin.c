@@ -2,7 +2,7 @@
  * program, preloaded before or behind the recorder, or dlopened. HAZARD_FOLDER says where. */
 #include <pthread.h>
 
-#include "hazard.h"
+#include "tests/victims/hazard.h"
 
 int plugin_writes(const char *folder, long count);
 

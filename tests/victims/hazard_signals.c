@@ -6,7 +6,7 @@
 #include <sys/time.h>
 #include <time.h>
 
-#include "hazard.h"
+#include "tests/victims/hazard.h"
 
 enum { CALLS = 60000, JUMPS = 3000 };
 

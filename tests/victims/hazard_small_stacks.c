@@ -2,7 +2,7 @@
 #include <limits.h>
 #include <pthread.h>
 
-#include "hazard.h"
+#include "tests/victims/hazard.h"
 
 enum { THREADS = 8, CALLS = 5000 };
 

@@ -1,7 +1,7 @@
 /* threads FOLDER WAY COUNT: churn (that many threads that come and go), crowd (that many at once). */
 #include <pthread.h>
 
-#include "hazard.h"
+#include "tests/victims/hazard.h"
 
 static const char *folder;
 static pthread_barrier_t all_here;

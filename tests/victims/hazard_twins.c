@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 
-#include "hazard.h"
+#include "tests/victims/hazard.h"
 
 typedef int xstat(int version, const char *path, struct stat *st);
 typedef int fxstat(int version, int fd, struct stat *st);

@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <signal.h>
 
-#include "hazard.h"
+#include "tests/victims/hazard.h"
 
 extern char **environ;
 

@@ -1,5 +1,5 @@
 /* writes FOLDER COUNT: just that many writes and preads of one file, and what came of them. */
-#include "hazard.h"
+#include "tests/victims/hazard.h"
 
 int main(int argc, char **argv)
 {

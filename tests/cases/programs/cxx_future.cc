@@ -3,7 +3,7 @@
 #include <future>
 #include <thread>
 
-#include "measure.h"
+#include "tests/cases/programs/measure.h"
 
 int main(int, char **argv)
 {

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <thread>
 
-#include "measure.h"
+#include "tests/cases/programs/measure.h"
 
 int main(int, char **argv)
 {
@@ -19,6 +19,7 @@ int main(int, char **argv)
     static ns_t put_at[SPANS_MAX];
 
     std::thread reader([&] {
+        pthread_setname_np(pthread_self(), "reader");
         for (int k = 0; k < items; k++) {
             read_file(&io, folder, k);
             std::unique_lock<std::mutex> holds(lock);

@@ -4,13 +4,18 @@
  *   lock     a lock held during I/O, which the other thread wants
  *   decode   read s, decode d beside compute c, queue of depth 1: s - max(0, c - d) an item
  *   output   a consumer that blocks on output of its own; its producer is faster
+ *   sysv, msg, mq  read beside compute, handed on by System V semaphores, its messages, POSIX's
  *   poll     a loop that sleeps until a flag is set
  *   spin     one that does not sleep
  */
+#include <mqueue.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <sys/ipc.h>
+#include <sys/msg.h>
+#include <sys/sem.h>
 
-#include "measure.h"
+#include "tests/cases/programs/measure.h"
 
 static const char *folder;
 static int items;
@@ -145,6 +150,78 @@ static void queue(int decode, int compute, const char *log)
         truth("input", total(&io), beyond(), beyond());
 }
 
+/* --- other ways to hand on, and between processes --- */
+
+enum { SYSV, MSG, MQ };
+static int way, id;
+static mqd_t mq;
+
+static void hand_on(ns_t put)
+{
+    struct sembuf post = {0, 1, 0};
+    struct {
+        long type;
+        ns_t put;
+    } message = {1, put};
+    if (way == SYSV)
+        need(semop(id, &post, 1) == 0, "semop");
+    else if (way == MSG)
+        need(msgsnd(id, &message, sizeof put, 0) == 0, "msgsnd");
+    else
+        need(mq_send(mq, (const char *)&put, sizeof put, 0) == 0, "mq_send");
+}
+
+static void receive(void)
+{
+    struct sembuf take = {0, -1, 0};
+    char message[64];
+    if (way == SYSV)
+        need(semop(id, &take, 1) == 0, "semop");
+    else if (way == MSG)
+        need(msgrcv(id, message, sizeof message - sizeof(long), 0, 0) > 0, "msgrcv");
+    else
+        need(mq_receive(mq, message, sizeof message, NULL) > 0, "mq_receive");
+}
+
+static void *reads_and_hands_on(void *unused)
+{
+    for (int k = 0; k < items; k++) {
+        read_file(&io, folder, k);
+        hand_on(put_at[k] = now());
+    }
+    return unused;
+}
+
+static void handed(int by)
+{
+    char name[32];
+    struct mq_attr attributes = {.mq_maxmsg = 10, .mq_msgsize = 64};
+    snprintf(name, sizeof name, "/friends-%d", (int)getpid());
+    way = by;
+    if (by == MQ) {
+        mq = mq_open(name, O_CREAT | O_EXCL | O_RDWR, 0600, &attributes);
+        need(mq >= 0 && mq_unlink(name) == 0, "mq_open");
+    } else {
+        id = by == SYSV ? semget(IPC_PRIVATE, 1, 0600) : msgget(IPC_PRIVATE, 0600);
+        need(id >= 0, "semget, msgget");
+        need(by == MSG || semctl(id, 0, SETVAL, 0) == 0, "semctl");
+    }
+    pthread_t thread = start(reads_and_hands_on, NULL);
+    for (int k = 0; k < items; k++) {
+        ns_t from = now();
+        receive();
+        if (put_at[k] > from)
+            span(&waits, from, put_at[k]);
+        work_ms(5);
+    }
+    pthread_join(thread, NULL);
+    if (by == SYSV)
+        semctl(id, 0, IPC_RMID);
+    else if (by == MSG)
+        msgctl(id, IPC_RMID, NULL);
+    truth("input", total(&io), shared(&io, &waits), shared(&io, &waits));
+}
+
 static void loop(int sleeps)
 {
     pthread_t thread = start(reads_and_flags, &io);
@@ -173,6 +250,12 @@ int main(int argc, char **argv)
         queue(9, 15, NULL);
     else if (!strcmp(which, "output"))
         queue(0, 25, log);
+    else if (!strcmp(which, "sysv"))
+        handed(SYSV);
+    else if (!strcmp(which, "msg"))
+        handed(MSG);
+    else if (!strcmp(which, "mq"))
+        handed(MQ);
     else
         loop(!strcmp(which, "poll"));
     return 0;
