@@ -62,7 +62,7 @@ static uint32_t define(struct iot_thread *t, int fd, const struct stat *st, uint
     row->site = (uint32_t)fd + 1;
     row->err = resident;
     iot_commit(t, row, IOT_DEF_DESC);
-    if ((unsigned)fd < IOT_DESCRIPTORS_MAX && !t->vfork_pid) {
+    if ((unsigned)fd < IOT_DESCRIPTORS_MAX && !t->vfork_pid && iot_is_here(t)) {
         iot_process->descriptors[fd] = number;
         if ((unsigned)fd >= iot_process->descriptors_top)
             iot_process->descriptors_top = (unsigned)fd + 1;

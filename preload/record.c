@@ -138,7 +138,6 @@ static struct iot_thread *begin(struct iot_thread *t)
     t->depth = t->vfork_pid = t->stuck = t->exit_rounds = 0;
     t->routine = NULL;
     t->parent_lane = UINT32_MAX;
-    t->began = 0;
     t->lane = __atomic_fetch_add(&iot_process->file->lanes, 1, __ATOMIC_RELAXED);
     t->generation = *iot_generation;
     return t;
@@ -170,21 +169,19 @@ struct iot_thread *iot_thread_take(void)
 }
 
 /* A handler may have forked, and the child go back into a call that the parent was in, with a pointer
- * to the thread and, inside a record, one to its row. So the child's thread keeps its slot; and where
- * the parent's rows were, which the child does not share, there is memory to be written to in vain. */
-static struct iot_thread *take_forked(struct iot_thread *t)
+ * to the thread, perhaps to a row, and with numbers that mean something else here. So the child's thread has
+ * another slot; and where the parent's rows were, which the child does not share, there is memory for
+ * such a call to be recorded in vain. */
+static struct iot_thread *take_forked(const struct iot_thread *parent)
 {
-    uint8_t *segment = (uint8_t *)t->half[0].header - sizeof(struct iot_segment_header);
+    uint8_t *segment = (uint8_t *)parent->half[0].header - sizeof(struct iot_segment_header);
     iot_sys(SYS_mmap, segment, IOT_SEGMENT_BYTES, PROT_READ | PROT_WRITE,
             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0);
     if (iot_process_start())
         return NULL;
-    uint32_t slot = t->slot;
-    iot_process->threads_used = slot + 1;
-    if (slot_start(t, slot))
-        return NULL;
-    begin(t)->began = iot_process->file->start.ticks;
-    return t;
+    uint32_t slot = parent->slot == 0;
+    iot_process->threads_used = 2;
+    return slot_start(&threads[slot], slot) ? NULL : begin(&threads[slot]);
 }
 
 void iot_thread_give_back(struct iot_thread *t)
@@ -416,7 +413,7 @@ uint32_t iot_string(struct iot_thread *t, const char *base, size_t base_bytes, c
     row->obj = number;
     row->bytes = (int64_t)bytes;
     iot_commit(t, row, IOT_DEF_STRING);
-    if (number < 1u << IOT_STRING_NUMBER_BITS)
+    if (number < 1u << IOT_STRING_NUMBER_BITS && iot_is_here(t))
         __atomic_store_n(place, tag << IOT_STRING_NUMBER_BITS | number, __ATOMIC_RELAXED);
     return number;
 }

@@ -34,8 +34,6 @@ struct iot_thread {
     struct iot_half *current;
     struct iot_half half[2];
     uint32_t slot, lane, tid;
-    uint64_t began; /* in a forked child: its start. A call that began before it, in the parent, has
-                     * names that mean nothing here. 0 else */
     uint32_t vfork_pid; /* not 0: this is a child in our memory, until it execs or exits */
     uint32_t stuck;     /* events dropped in a row because depth never came back */
     uint32_t next_free;
@@ -78,6 +76,13 @@ static inline struct iot_thread *iot_enter(void)
     return iot_enter_slow();
 }
 
+/* Whether what the thread records gets into this process's trace: not in a forked child that goes on in
+ * a call of its parent (take_forked). */
+static inline int iot_is_here(const struct iot_thread *t)
+{
+    return t->generation == *iot_generation;
+}
+
 /* One instruction, so that a signal handler comes before or after it, never inside. */
 static inline uint32_t iot_take(uint32_t *counter, uint32_t n)
 {
@@ -100,8 +105,7 @@ static inline uintptr_t iot_stack(void)
     return at;
 }
 
-/* A record may be left by longjmp or begun before a fork: then nobody lowers what was raised, or somebody
- * lowers what was not. */
+/* A record may be left by longjmp: then nobody lowers what was raised; or be taken for one that was. */
 static inline void iot_leave(struct iot_thread *t)
 {
     t->depth -= t->depth != 0;
@@ -145,9 +149,8 @@ static inline void iot_event(struct iot_thread *t, const struct iot_row *event)
     row->bytes = event->bytes;
     row->offset = event->offset;
     row->addr = event->addr;
-    int is_here = event->t0 >= t->began;
-    row->obj = is_here ? event->obj : 0;
-    row->obj2 = is_here ? event->obj2 : 0;
+    row->obj = event->obj;
+    row->obj2 = event->obj2;
     row->site = event->site;
     row->err = event->err;
     iot_commit(t, row, event->op);
