@@ -66,8 +66,8 @@ int prctl(int option, ...)
     const long all[6] = {option, (long)a, (long)b, (long)c, (long)d, 0};
     if (!iot_confines(SYS_prctl, all))
         return iot_real.prctl(option, a, b, c, d);
-    iot_confine_before(SYS_prctl, all);
+    int confined = iot_confine_before(SYS_prctl, all);
     int result = iot_real.prctl(option, a, b, c, d);
-    iot_confine_after(result);
+    iot_confine_after(confined, result);
     return result;
 }
