@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyzer/by_pid.h"
+#include "analyzer/steps.h"
 
 /* Children wait for children: so deep is followed. */
 enum { DEPTH_MAX = 64 };
@@ -61,7 +62,7 @@ static void carry(const struct carrier *c, uint32_t pid, int64_t from, int64_t t
 static int has_steps(const struct iot_trace *trace, const struct iot_lane *lane)
 {
     for (size_t i = lane->first_event; i < lane->first_event + lane->n_events; i++)
-        if (trace->events.op[i] == IOT_OP_MARK && trace->events.result[i] == 1)
+        if (iot_is_step(trace, i))
             return 1;
     return 0;
 }
