@@ -12,15 +12,12 @@
 #include "preload/real.h"
 #include "preload/record.h"
 
-enum {
-    PART_OF_SPACE = 16, /* of a limited address space, what the trace may take */
-    LOCKED_BYTES = 16 << 20,
-};
+enum { LOCKED_BYTES = 16 << 20 };
 
 static void space_is_limited(uint64_t bytes)
 {
     if (bytes != RLIM_INFINITY && iot_enter())
-        iot_process_fit(bytes / PART_OF_SPACE);
+        iot_process_fit(bytes / IOT_SHARE_OF_SPACE);
 }
 
 #define SETRLIMIT(sym, limit_type)                                                                 \

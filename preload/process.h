@@ -14,6 +14,7 @@ enum {
     IOT_DESCRIPTORS_MAX = 1 << 20,
     IOT_WORKSPACES = 4,
     IOT_LOCK_PLACES = 1024, /* by address, the latest wins */
+    IOT_SHARE_OF_SPACE = 16, /* of a limited address space, what the trace may take */
 };
 
 /* Lies in pages that a forked child finds zeroed (MADV_WIPEONFORK): no lock, number or buffer of the

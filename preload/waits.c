@@ -298,7 +298,7 @@ sem_t *sem_open(const char *name, int flags, ...)
 #define UNLOCK(sym, operation, params)                                                             \
     int sym params                                                                                 \
     {                                                                                              \
-        if (is_watched((const void *)lock) && waited_for((const void *)lock))                                                        \
+        if (is_watched((const void *)lock) && waited_for((const void *)lock))                      \
             record_moment(IOT_OP_##operation, (const void *)lock);                                 \
         return iot_real.sym(lock);                                                                 \
     }
