@@ -1,12 +1,14 @@
-/* Programs that filter their system calls (seccomp): a call that a filter does not know may kill. */
+/* Programs that filter their system calls (seccomp): a call that a filter does not know may kill.
+ */
 #ifndef IOT_PRELOAD_CONFINE_H
 #define IOT_PRELOAD_CONFINE_H
 
 /* Whether this system call may put a filter in place. */
 int iot_confines(long number, const long a[6]);
 
-/* Before and after such a call. A filter that would kill for what the recorder asks of the kernel is found
- * out before; then what recording needs is made ready, and from then on nothing is asked. */
+/* Before and after such a call. A filter that would kill for what the recorder asks of the kernel
+ * is found out before; then what recording needs is made ready, and from then on nothing is asked.
+ */
 void iot_confine_before(long number, const long a[6]);
 void iot_confine_after(long result);
 
