@@ -21,31 +21,18 @@ int iot_confines(long number, const long a[6])
 static const struct {
     long number, a, b, c;
 } ours[] = {
-    {SYS_madvise, 0, 0, 0},
-    {SYS_rt_sigprocmask, 0, 0, 0},
-    {SYS_sigaltstack, 0, 0, 0},
-    {SYS_fstat, -1, 0, 0},
-    {SYS_readlinkat, -1, 0, 0},
-    {SYS_fcntl, -1, F_GETFL, 0},
-    {SYS_openat, -1, 0, 0},
-    {SYS_read, -1, 0, 0},
-    {SYS_close, -1, 0, 0},
-    {SYS_mmap, 0, 0, 0},
-    {SYS_munmap, 0, 0, 0},
-    {SYS_truncate, 0, 0, 0},
-    {SYS_ftruncate, -1, 0, 0},
-    {SYS_unlinkat, -1, 0, 0},
-    {SYS_faccessat, -1, 0, 0},
-    {SYS_getcwd, 0, 0, 0},
-    {SYS_prlimit64, 0, 0, 0},
-    {SYS_getpid, 0, 0, 0},
-    {SYS_getppid, 0, 0, 0},
-    {SYS_gettid, 0, 0, 0},
-    {SYS_clock_gettime, -1, 0, 0},
+    {SYS_madvise, 0, 0, 0},    {SYS_rt_sigprocmask, 0, 0, 0}, {SYS_sigaltstack, 0, 0, 0},
+    {SYS_fstat, -1, 0, 0},     {SYS_readlinkat, -1, 0, 0},    {SYS_fcntl, -1, F_GETFL, 0},
+    {SYS_openat, -1, 0, 0},    {SYS_read, -1, 0, 0},          {SYS_close, -1, 0, 0},
+    {SYS_mmap, 0, 0, 0},       {SYS_munmap, 0, 0, 0},         {SYS_truncate, 0, 0, 0},
+    {SYS_ftruncate, -1, 0, 0}, {SYS_unlinkat, -1, 0, 0},      {SYS_faccessat, -1, 0, 0},
+    {SYS_getcwd, 0, 0, 0},     {SYS_prlimit64, 0, 0, 0},      {SYS_getpid, 0, 0, 0},
+    {SYS_getppid, 0, 0, 0},    {SYS_gettid, 0, 0, 0},         {SYS_clock_gettime, -1, 0, 0},
 };
 
-/* A child that gives no SIGCHLD, and that no wait of the program's finds, puts the filter in place for
- * itself and tries. With every signal held back the program's handler of SIGSYS does not run. */
+/* A child that gives no SIGCHLD, and that no wait of the program's finds, puts the filter in place
+ * for itself and tries. With every signal held back the program's handler of SIGSYS does not run.
+ */
 static int is_deadly(long number, const long a[6])
 {
     enum { WAIT_FOR_ALL_KINDS = 0x40000000 }; /* __WALL */

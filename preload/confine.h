@@ -1,4 +1,5 @@
-/* Programs that filter their system calls (seccomp): a call that a filter does not know may kill. */
+/* Programs that filter their system calls (seccomp): a call that a filter does not know may kill.
+ */
 #ifndef IOT_PRELOAD_CONFINE_H
 #define IOT_PRELOAD_CONFINE_H
 

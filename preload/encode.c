@@ -7,6 +7,7 @@
 
 #include "format/checksum.h"
 #include "format/columns.h"
+#include "format/columns_layout.h"
 #include "preload/process.h"
 #include "preload/sys.h"
 
@@ -136,7 +137,7 @@ static void seal(struct iot_thread *t, const struct iot_half *half,
 /* With no workspace free: columns straight into the segment, as they are. */
 static int encode_stored(struct iot_thread *t, const struct iot_half *half, uint32_t n)
 {
-    size_t most = sizeof(struct iot_block_header) + PAYLOAD_MAX;
+    size_t most = sizeof(struct iot_block_header) + n * IOT_ENCODED_ROW_MAX + IOT_ENCODED_FIXED_MAX;
     uint8_t *at = place(t, most);
     if (!at)
         return -1;
@@ -145,6 +146,10 @@ static int encode_stored(struct iot_thread *t, const struct iot_half *half, uint
     size_t surplus = padded(most) - padded(sizeof(struct iot_block_header) + bytes);
     t->block_at -= surplus;
     t->block_left += (uint32_t)surplus;
+    /* Encoding leaves traces behind its end, where the room for the directory was too large; a reader takes
+     * what is not 0 there for the next block. */
+    memset(at + sizeof(struct iot_block_header) + bytes, 0,
+           IOT_COLUMNS * IOT_DIRECTORY_ENTRY + sizeof(uint64_t));
     seal(t, half, &counts, IOT_CODEC_STORED, bytes, bytes, at);
     return 0;
 }

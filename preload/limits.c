@@ -1,5 +1,5 @@
-/* What a program denies itself: address space, memory that may be paged, system calls. Its limits are
- * meant for it, so what the recorder holds of them is given back first. */
+/* What a program denies itself: address space, memory that may be paged, system calls. Its limits
+ * are meant for it, so what the recorder holds of them is given back first. */
 #include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>

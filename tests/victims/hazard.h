@@ -1,5 +1,5 @@
-/* What the victims of the hazards share. Each checks itself, so that its exit status tells, and says on
- * standard output which calls it made that the trace must show, no more and no fewer:
+/* What the victims of the hazards share. Each checks itself, so that its exit status tells, and
+ * says on standard output which calls it made that the trace must show, no more and no fewer:
  *
  *     did OP NAME COUNT       COUNT calls of OP that succeeded on the file of that name
  *     did at_least:OP …       at least so many; likewise at_most

@@ -79,7 +79,8 @@ static void by_clone_vfork(void)
 {
     static char stack[65536] __attribute__((aligned(16)));
     for (int i = 0; i < 10; i++) {
-        pid_t pid = clone(shares_memory, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, NULL);
+        pid_t pid =
+            clone(shares_memory, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, NULL);
         CHECK(pid > 0);
         ended_well(pid);
         write_in(folder, "parent", 500);
@@ -317,14 +318,22 @@ static const struct {
     const char *name;
     void (*way)(void);
 } ways[] = {
-    {"thread", in_thread},         {"_Fork", by_fork_of_libc},
-    {"clone", by_raw_clone},       {"clone_vfork", by_clone_vfork},
-    {"vfork", by_vfork},           {"vfork_elsewhere", by_vfork_elsewhere},
+    {"thread", in_thread},
+    {"_Fork", by_fork_of_libc},
+    {"clone", by_raw_clone},
+    {"clone_vfork", by_clone_vfork},
+    {"vfork", by_vfork},
+    {"vfork_elsewhere", by_vfork_elsewhere},
     {"vfork_twice", by_vfork_twice},
-    {"spawn", by_spawn},           {"double", double_fork},
-    {"daemon", daemonized},        {"orphan", orphan},
-    {"generations", generations},  {"handler", from_handler},
-    {"handler_limit", from_handler_limited}, {"timer", from_timer},         {"writes", child_writes},
+    {"spawn", by_spawn},
+    {"double", double_fork},
+    {"daemon", daemonized},
+    {"orphan", orphan},
+    {"generations", generations},
+    {"handler", from_handler},
+    {"handler_limit", from_handler_limited},
+    {"timer", from_timer},
+    {"writes", child_writes},
 };
 
 int main(int argc, char **argv)

@@ -1,4 +1,5 @@
-/* deepbind FOLDER PLUGIN: a library bound to its own copies first, and to ours in the ordinary way. */
+/* deepbind FOLDER PLUGIN: a library bound to its own copies first, and to ours in the ordinary way.
+ */
 #include <dlfcn.h>
 
 #include "tests/victims/hazard.h"

@@ -100,8 +100,8 @@ static void send_descriptor(int over, int fd)
 {
     char byte = 'x', control[CMSG_SPACE(sizeof fd)] = {0};
     struct iovec iov = {&byte, 1};
-    struct msghdr message = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,
-                             .msg_controllen = sizeof control};
+    struct msghdr message = {
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
     struct cmsghdr *c = CMSG_FIRSTHDR(&message);
     c->cmsg_level = SOL_SOCKET;
     c->cmsg_type = SCM_RIGHTS;
@@ -114,8 +114,8 @@ static int receive_descriptor(int over)
 {
     char byte, control[CMSG_SPACE(sizeof(int))];
     struct iovec iov = {&byte, 1};
-    struct msghdr message = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,
-                             .msg_controllen = sizeof control};
+    struct msghdr message = {
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
     CHECK(recvmsg(over, &message, 0) == 1);
     int fd;
     memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof fd);

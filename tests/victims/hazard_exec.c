@@ -1,4 +1,5 @@
-/* exec FOLDER WAY [COUNT]: exec that succeeds, fails, comes from a thread, and comes again and again. */
+/* exec FOLDER WAY [COUNT]: exec that succeeds, fails, comes from a thread, and comes again and
+ * again. */
 #include <pthread.h>
 #include <sys/resource.h>
 

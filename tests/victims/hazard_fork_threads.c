@@ -1,11 +1,11 @@
-/* fork_threads FOLDER FORKS: forks while four threads are at I/O all the time. The children do I/O
+/* fork_threads FOLDER FORKS: forks while four threads are at I/O. The children do I/O
  * too, and end by _exit or by exec in turn. */
 #include <pthread.h>
 #include <stdatomic.h>
 
 #include "tests/victims/hazard.h"
 
-enum { THREADS = 4, CHILD_WRITES = 3 };
+enum { THREADS = 4, CHILD_WRITES = 3, BURST = 50 };
 
 static const char *folder;
 static atomic_int stop;
@@ -14,8 +14,9 @@ static void *busy(void *count)
 {
     int fd = open_in(folder, "parent");
     while (!stop) {
-        write_to(fd, 1);
-        ++*(long *)count;
+        write_to(fd, BURST);
+        *(long *)count += BURST;
+        usleep(500);
     }
     CHECK(close(fd) == 0);
     return NULL;

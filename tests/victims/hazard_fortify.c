@@ -1,5 +1,5 @@
-/* fortify FOLDER: built with _FORTIFY_SOURCE=2 and sizes that are not known to the compiler, so that
- * the checked entry points of libc are what is called. */
+/* fortify FOLDER: built with _FORTIFY_SOURCE=2 and sizes that are not known to the compiler, so
+ * that the checked entry points of libc are what is called. */
 #include <poll.h>
 #include <sys/socket.h>
 

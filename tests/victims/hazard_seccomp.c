@@ -14,8 +14,8 @@ enum { CALLS = 6000 };
 int main(int argc, char **argv)
 {
     CHECK(argc == 3);
-    static const long allowed[] = {SYS_read, SYS_write, SYS_exit_group, SYS_futex, SYS_rt_sigreturn,
-                                   SYS_openat, SYS_close};
+    static const long allowed[] = {SYS_read,         SYS_write,  SYS_exit_group, SYS_futex,
+                                   SYS_rt_sigreturn, SYS_openat, SYS_close};
     int opens = strcmp(argv[2], "open") == 0;
     enum { N = sizeof allowed / sizeof *allowed };
     struct sock_filter filter[N + 3] = {

@@ -69,8 +69,8 @@ static void at_10_khz(const char *folder)
     did("write", "handler", handled);
 }
 
-/* Each jump leaves a call, or the recording of one. What was written before is known exactly; what was
- * left may have been made or not. */
+/* Each jump leaves a call, or the recording of one. What was written before is known exactly; what
+ * was left may have been made or not. */
 static void jumping(const char *folder)
 {
     int fd = open_in(folder, "data");
@@ -104,7 +104,8 @@ static void storm(const char *folder)
 {
     enum { GUARD = 4096 };
     size_t bytes = (size_t)sysconf(_SC_MINSIGSTKSZ) + 4096;
-    char *place = mmap(NULL, bytes + GUARD, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *place =
+        mmap(NULL, bytes + GUARD, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(place != MAP_FAILED && mprotect(place, GUARD, PROT_NONE) == 0);
     stack_t alternate = {.ss_sp = place + GUARD, .ss_size = bytes};
     CHECK(sigaltstack(&alternate, NULL) == 0);

@@ -1,4 +1,5 @@
-/* small_stacks FOLDER: threads with the smallest stack that there is, until their buffers are full. */
+/* small_stacks FOLDER: threads with the smallest stack that there is, until their buffers are full.
+ */
 #include <limits.h>
 #include <pthread.h>
 

@@ -1,4 +1,5 @@
-/* threads FOLDER WAY COUNT: churn (that many threads that come and go), crowd (that many at once). */
+/* threads FOLDER WAY COUNT: churn (that many threads that come and go), crowd (that many at once).
+ */
 #include <pthread.h>
 
 #include "tests/victims/hazard.h"

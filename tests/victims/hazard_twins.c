@@ -1,4 +1,5 @@
-/* twins FOLDER: every name that libc has for one call, those that it no longer links to included. */
+/* twins FOLDER: every name that libc has for one call, those that it no longer links to included.
+ */
 #include <dlfcn.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
