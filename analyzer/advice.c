@@ -107,12 +107,11 @@ static int look_for(struct iot_scene *s, struct iot_report *r, const struct iot_
                gain);
 }
 
-static int find_io(struct iot_rows *rows)
+static int find_io(struct iot_report *r)
 {
-    struct iot_report *r = rows->report;
     struct iot_scene s = {
         .report = r,
-        .row_of = rows->of_event,
+        .row_of = r->of_event,
         .service_ns = malloc((r->trace->events.n + 1) * sizeof *s.service_ns),
         .by_file = malloc((r->trace->n_files + 1) * sizeof *s.by_file),
         .bytes_by_file = malloc((r->trace->n_files + 1) * sizeof *s.bytes_by_file),
@@ -159,6 +158,23 @@ static int find_limit(struct iot_report *r)
                parts[most].ns);
 }
 
+/* Who consumes a queue that grows is too slow: what its I/O costs the run is what could be won. */
+static int find_queues(struct iot_report *r)
+{
+    char text[TEXT_MAX];
+    int64_t gain = r->objects[IOT_OUTPUT].figures.recoverable_ns;
+    for (size_t k = 0; k < r->n_queues && is_worth(r, gain); k++) {
+        const struct iot_queue *q = &r->queues[k];
+        if (!q->growing || q->object != IOT_OUTPUT)
+            continue;
+        int n = snprintf(text, sizeof text, "the queue from %.60s to %.60s grows, to %lld",
+                         q->producer, q->consumer, (long long)q->max_length);
+        return add(r, IOT_OUTPUT, iot_arena_text(r->arena, text, (size_t)n),
+                   "write in batches, limit what is handed over, or speed up the consumer", gain);
+    }
+    return 0;
+}
+
 /* The kernel counts for the main thread, which carries the run; it waits while it computes. */
 static int find_contention(struct iot_report *r)
 {
@@ -193,11 +209,10 @@ static void sort(struct iot_advice_list *list)
     }
 }
 
-int iot_rows_advice(struct iot_rows *rows)
+int iot_report_advise(struct iot_report *r)
 {
-    struct iot_report *r = rows->report;
     r->advice = calloc(1, sizeof *r->advice);
-    if (!r->advice || find_io(rows) || find_limit(r) || find_contention(r))
+    if (!r->advice || find_io(r) || find_queues(r) || find_limit(r) || find_contention(r))
         return -1;
     sort(r->advice);
     return 0;

@@ -66,8 +66,6 @@ struct iot_judgement iot_judge_read(const struct iot_uses *uses, const struct io
     struct iot_judgement back = judge_read_back(g, use);
     if (back.object >= 0)
         return back;
-    if (g->steps >= STEPS_MIN && g->n_read <= 1)
-        return say(IOT_INPUT, "read in many steps");
     if (g->maps >= MAPS_MIN && g->last_map_ns - g->first_map_ns > uses->wall_ns / 2)
         return say(IOT_INPUT, "mapped again and again all along");
     if (!use->read_bytes || g->n_read < SIBLINGS_MIN)

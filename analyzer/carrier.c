@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyzer/by_pid.h"
+#include "analyzer/steps.h"
 
 /* Children wait for children: so deep is followed. */
 enum { DEPTH_MAX = 64 };
@@ -28,6 +29,13 @@ static size_t event_from(const struct iot_events *e, const struct iot_lane *lane
     return low;
 }
 
+/* Only these: a read or poll that a child's end let go on leaves the lane what it is. */
+static int waits_for_child(unsigned op)
+{
+    return op == IOT_OP_WAIT || op == IOT_OP_WAITPID || op == IOT_OP_WAITID ||
+           op == IOT_OP_SYSTEM || op == IOT_OP_PCLOSE;
+}
+
 static void carry(const struct carrier *c, uint32_t pid, int64_t from, int64_t to, int depth)
 {
     const struct iot_trace *trace = c->trace;
@@ -42,7 +50,7 @@ static void carry(const struct carrier *c, uint32_t pid, int64_t from, int64_t t
         for (size_t i = event_from(e, lane, from); i < after && e->t0_ns[i] <= to; i++) {
             c->waited[i] = 0;
             struct iot_waker waker = c->links->waker[i];
-            if (waker.kind != IOT_WAKER_LANE || e->op[i] == IOT_OP_JOIN || depth >= DEPTH_MAX)
+            if (waker.kind != IOT_WAKER_LANE || !waits_for_child(e->op[i]) || depth >= DEPTH_MAX)
                 continue;
             uint32_t child = trace->processes[trace->lanes[waker.index].process].pid;
             if (child != pid)
@@ -54,7 +62,7 @@ static void carry(const struct carrier *c, uint32_t pid, int64_t from, int64_t t
 static int has_steps(const struct iot_trace *trace, const struct iot_lane *lane)
 {
     for (size_t i = lane->first_event; i < lane->first_event + lane->n_events; i++)
-        if (trace->events.op[i] == IOT_OP_MARK && trace->events.result[i] == 1)
+        if (iot_is_step(trace, i))
             return 1;
     return 0;
 }

@@ -237,7 +237,8 @@ static int start(struct work *w)
     size_t n_files = w->trace->n_files;
     w->classes->files = calloc(n_files + 1, sizeof *w->classes->files);
     w->classes->arena = iot_arena_new();
-    if (!w->classes->files || !w->classes->arena || iot_uses_gather(&w->uses, w->trace) ||
+    if (!w->classes->files || !w->classes->arena ||
+        iot_uses_gather(&w->uses, w->trace, w->steps) ||
         iot_groups_gather(&w->groups, w->trace, &w->uses) ||
         iot_step_use_gather(&w->step_use, w->trace, &w->groups, w->steps))
         return -1;

@@ -98,7 +98,7 @@ static int explain_trace(const struct iot_trace *t, const struct options *o,
     struct iot_model *model = iot_model_build(t);
     int failed = !model || iot_steps_find(&steps, t, model) ||
                  iot_classify(&classes, t, rules, &steps) ||
-                 iot_explainer_init(&explainer, t, model, &classes) ||
+                 iot_explainer_init(&explainer, t, model, &classes, &steps) ||
                  write_all(&explainer, o, files, n);
     if (failed)
         iot_error("%s: out of memory for a run of %zu events", o->folder, t->events.n);

@@ -6,10 +6,13 @@
 #include "analyzer/report.h"
 
 int iot_explainer_init(struct iot_explainer *x, const struct iot_trace *trace,
-                       const struct iot_model *model, const struct iot_classes *classes)
+                       const struct iot_model *model, const struct iot_classes *classes,
+                       const struct iot_steps *steps)
 {
     *x = (struct iot_explainer){.trace = trace, .model = model, .classes = classes};
-    return iot_uses_gather(&x->uses, trace) || iot_groups_gather(&x->groups, trace, &x->uses) ||
+    return iot_uses_gather(&x->uses, trace, steps) ||
+                   iot_groups_gather(&x->groups, trace, &x->uses) ||
+                   iot_step_use_gather(&x->step_use, trace, &x->groups, steps) ||
                    iot_mapped_find(&x->mapped, trace)
                ? -1
                : 0;
@@ -19,6 +22,7 @@ void iot_explainer_free(struct iot_explainer *x)
 {
     iot_uses_free(&x->uses);
     iot_groups_free(&x->groups);
+    iot_step_use_free(&x->step_use);
     iot_mapped_free(&x->mapped);
 }
 

@@ -10,6 +10,7 @@
 #include "analyzer/model.h"
 #include "analyzer/order.h"
 #include "analyzer/siblings.h"
+#include "analyzer/step_use.h"
 #include "analyzer/use.h"
 
 enum { IOT_EXPLAIN_PARTS = 10, IOT_EXPLAIN_SIZES = 64 };
@@ -21,6 +22,7 @@ struct iot_explainer {
     const struct iot_classes *classes;
     struct iot_uses uses;
     struct iot_groups groups;
+    struct iot_step_use step_use;
     struct iot_mapped mapped;
 };
 
@@ -54,10 +56,11 @@ struct iot_explained {
     size_t n_renames;
 };
 
-/* Both return 0, -1 without memory; free in either case. What the explainer is made of must
+/* `steps` may be NULL. Both return 0, -1 without memory; free in either case. What the explainer is made of must
  * outlive it, and it what it explains. */
 int iot_explainer_init(struct iot_explainer *explainer, const struct iot_trace *trace,
-                       const struct iot_model *model, const struct iot_classes *classes);
+                       const struct iot_model *model, const struct iot_classes *classes,
+                       const struct iot_steps *steps);
 void iot_explainer_free(struct iot_explainer *explainer);
 int iot_explain(struct iot_explained *explained, const struct iot_explainer *explainer,
                 uint32_t file);

@@ -58,7 +58,9 @@ static void put_use(const struct iot_explained *x, FILE *out)
 {
     const struct iot_explainer *all = x->explainer;
     const struct iot_use *use = &all->uses.files[x->file];
-    const struct iot_group *g = &all->groups.groups[all->groups.of_file[x->file]];
+    uint32_t group = all->groups.of_file[x->file];
+    const struct iot_group *g = &all->groups.groups[group];
+    uint32_t steps = all->step_use.read_steps && group ? all->step_use.read_steps[group] : 0;
     const char *heading = "use";
 
     if (use->reads) {
@@ -68,9 +70,10 @@ static void put_use(const struct iot_explained *x, FILE *out)
             share_of_run(x, use->first_read_ns).text, share_of_run(x, use->last_read_ns).text);
         heading = "";
     }
-    if (all->uses.n_steps && use->steps) {
-        say(out, heading, "Read or mapped in %" PRIu32 " of %zu steps.", use->steps,
-            all->uses.n_steps);
+    if (steps) {
+        say(out, heading, "%s in %" PRIu32 " of %zu steps.",
+            g->n_read + g->mapped > 1 ? "Such files read or mapped" : "Read or mapped", steps,
+            all->step_use.steps->n);
         heading = "";
     }
     if (use->maps) {
@@ -88,7 +91,7 @@ static void put_use(const struct iot_explained *x, FILE *out)
             use->read_back_bytes ? iot_people_bytes(use->read_back_bytes).text : "none");
         heading = "";
     }
-    if (all->groups.of_file[x->file] && (g->n_read > 1 || g->n_written > 1))
+    if (group && (g->n_read > 1 || g->n_written > 1))
         say(out, heading,
             "Judged together with the files beside it whose names differ in numbers "
             "alone: of them, %" PRIu32 " read, %" PRIu32 " written, %" PRIu32 " read back.",

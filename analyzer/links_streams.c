@@ -52,7 +52,10 @@ static uint32_t write_of(const struct iot_trace *trace, size_t i)
 static uint32_t close_of(const struct iot_trace *trace, size_t i)
 {
     uint32_t file = trace->events.file[i];
-    return trace->events.op[i] == IOT_OP_CLOSE && is_stream(trace, file) ? file : 0;
+    unsigned op = trace->events.op[i];
+    int closes = op == IOT_OP_CLOSE || op == IOT_OP_FCLOSE || op == IOT_OP_PCLOSE ||
+                 op == IOT_OP_SHUTDOWN;
+    return closes && is_stream(trace, file) ? file : 0;
 }
 
 static int gather(struct calls *calls, const struct iot_trace *trace,
@@ -125,7 +128,7 @@ static struct iot_waker end_of_stream(const struct streams *s, uint32_t file, ui
 /* A pipe holds pages, not bytes: a write first fills up the last page with what is left of it beyond
  * whole pages, if that fits and the pipe is not empty, and then takes new ones; a page is free again
  * when all of it has been read. */
-enum { PAGE = 4096, PAGES_MAX = 256 };
+enum { PAGE = 4096, PAGES_MAX = 512 };
 
 struct pages {
     int64_t end[PAGES_MAX]; /* by page, modulo: the stream position behind its last byte */
@@ -190,8 +193,8 @@ static void match(struct iot_links *links, const struct streams *s, uint32_t to,
     sorting = e;
     qsort(writes, n_writes, sizeof *writes, by_entry);
     qsort(reads, n_reads, sizeof *reads, by_return);
-    qsort(s->closes.list + s->closes.first[from],
-          s->closes.first[from + 1] - s->closes.first[from], sizeof *reads, by_entry);
+    qsort(s->closes.list + s->closes.first[to], s->closes.first[to + 1] - s->closes.first[to],
+          sizeof *reads, by_entry);
 
     /* Each read: the write that brought its last byte. */
     size_t w = 0;
@@ -199,7 +202,7 @@ static void match(struct iot_links *links, const struct streams *s, uint32_t to,
     for (size_t r = 0; r < n_reads; r++) {
         uint32_t i = reads[r];
         if (e->bytes[i] <= 0) {
-            links->waker[i] = end_of_stream(s, from, i);
+            links->waker[i] = end_of_stream(s, to, i);
             continue;
         }
         read_to += e->bytes[i];

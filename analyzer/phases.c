@@ -11,7 +11,6 @@ struct work {
     struct iot_rows parts;    /* their rows are the objects of each phase */
     struct iot_report report; /* of the parts */
     uint8_t *seen;            /* by the run's row: bit p: it has an event in that phase */
-    uint8_t *last;            /* by the run's row: the phase in which its last data call ended */
     int64_t (*exposed_ns)[IOT_OBJECTS + 1]; /* by step; the last is of all objects */
 };
 
@@ -64,8 +63,6 @@ static void count_event(struct work *w, size_t i)
         return;
     o = r->files[row].object;
     w->seen[row] |= (uint8_t)(1u << p);
-    if (iot_op_info(e->op[i])->class_ == IOT_DATA && p > w->last[row])
-        w->last[row] = (uint8_t)p;
     w->parts.of_event[i] = (uint32_t)(p * IOT_OBJECTS + o);
     iot_rows_count(w->rows, i, part(w, p, o));
     size_t step = iot_steps_at(w->phases->steps, e->t1_ns[i]);
@@ -80,27 +77,22 @@ static void count_event(struct work *w, size_t i)
     }
 }
 
-static void count_file(struct work *w, const struct iot_report_file *file, size_t p, int last)
+/* What the page cache held of a file counts in all phases it was used in. */
+static void count_file(struct work *w, const struct iot_report_file *file, size_t p)
 {
     struct iot_figures *f = part(w, p, file->object);
     w->phases->phases[p].objects[file->object].files++;
     f->opened_bytes += file->figures.opened_bytes;
     f->resident_bytes += file->figures.resident_bytes;
-    if (last && file->figures.coded) {
-        f->serialization_ns += file->figures.serialization_ns;
-        f->coded = 1;
-    }
 }
 
-/* What is known of whole files: their coding is of the phase in which the last data call ended, and
- * what the page cache held of them counts in all phases they were used in. */
 static void count_files(struct work *w)
 {
     const struct iot_report *r = w->rows->report;
     for (size_t row = 0; row < r->n_files; row++)
         for (size_t p = 0; p < w->phases->n; p++)
             if (w->seen[row] >> p & 1)
-                count_file(w, &r->files[row], p, w->last[row] == p);
+                count_file(w, &r->files[row], p);
 }
 
 /* --- over the steps --- */
@@ -182,7 +174,6 @@ int iot_rows_phases(struct iot_rows *rows, const struct iot_steps *steps)
     struct work w = {.rows = rows,
                      .phases = phases,
                      .seen = calloc(r->n_files + 1, 1),
-                     .last = calloc(r->n_files + 1, 1),
                      .exposed_ns = calloc(steps->n + 1, sizeof *w.exposed_ns)};
     w.report = (struct iot_report){.trace = r->trace,
                                    .model = r->model,
@@ -191,12 +182,11 @@ int iot_rows_phases(struct iot_rows *rows, const struct iot_steps *steps)
     w.parts = (struct iot_rows){.report = &w.report,
                                 .classes = rows->classes,
                                 .of_event = malloc((n + 1) * sizeof *rows->of_event)};
-    int failed = !w.seen || !w.last || !w.exposed_ns || !w.report.files || !w.parts.of_event;
+    int failed = !w.seen || !w.exposed_ns || !w.report.files || !w.parts.of_event;
     for (size_t k = 0; k < w.report.n_files && !failed; k++)
         w.report.files[k].object = (uint8_t)(k % IOT_OBJECTS);
     failed = failed || fill(&w);
     free(w.seen);
-    free(w.last);
     free(w.parts.events);
     free(w.parts.first);
     free(w.exposed_ns);

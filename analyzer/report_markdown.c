@@ -60,7 +60,7 @@ static void put_rate(FILE *out, const struct iot_figures *f)
 static void put_objects(const struct iot_report *r, FILE *out)
 {
     fputs("| object | files | bytes | calls | service | exposed | hidden | recoverable | "
-          "serialization | GB/s | fixed latency | page cache |\n"
+          "serialization | fitted GB/s | fixed latency | page cache |\n"
           "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|\n",
           out);
     for (int o = 0; o < IOT_OBJECTS; o++) {

@@ -53,8 +53,8 @@ int iot_rows_recoverable(struct iot_rows *rows);
 int64_t iot_rows_won(const struct iot_report *report, const struct iot_figures *figures,
                      const uint8_t *selected);
 
-/* report->advice, last of all. */
-int iot_rows_advice(struct iot_rows *rows);
+/* report->advice, last of all: it looks at the queues, too. */
+int iot_report_advise(struct iot_report *report);
 
 /* report->run. */
 int iot_report_run(struct iot_report *report);

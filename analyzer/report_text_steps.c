@@ -24,7 +24,7 @@ static void put_source(const struct iot_page *page, const struct iot_phase *stea
         n += snprintf(text + n, sizeof text - (size_t)n, ", found by the period of %s%s%.3000s",
                       iot_op_info(e->op[s->anchor])->name, *path ? " on " : "", path);
     if (s->n > 1)
-        n += snprintf(text + n, sizeof text - (size_t)n, ": %s each (P95 %s)",
+        n += snprintf(text + n, sizeof text - (size_t)n, ": a median of %s each (P95 %s)",
                       iot_people_time(steady->length.p50_ns).text,
                       iot_people_time(steady->length.p95_ns).text);
     snprintf(text + n, sizeof text - (size_t)n, ", %s of it exposed I/O (P95 %s).",
@@ -62,7 +62,7 @@ static void put_per_step(const struct iot_page *page, const struct iot_phase *st
         int64_t n = (int64_t)steady->steps;
         if (f->service_ns < steady->end_ns / 1000)
             continue;
-        fprintf(page->out, "A step: %s %.3g calls, %s, %s service, %s exposed\n",
+        fprintf(page->out, "On average: %s %.3g calls, %s, %s service, %s exposed\n",
                 iot_object_names[o], calls / (double)n, iot_people_bytes(f->bytes / n).text,
                 iot_people_time(f->service_ns / n).text, iot_people_time(f->exposed_ns / n).text);
     }

@@ -37,20 +37,6 @@ struct work {
     int64_t between_ns;       /* in calls on the same file since */
 };
 
-/* How many steps began up to t. */
-static size_t step_at(const struct work *w, int64_t t)
-{
-    size_t low = 0, high = w->steps->n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (w->steps->starts_ns[middle] <= t)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Whether the lane of a call is one that goes step by step. */
 static int takes_steps(const struct work *w, size_t i)
 {
@@ -97,7 +83,7 @@ static void close_session(struct work *w, size_t i)
         return;
     int64_t from = s->opened_ns, to = w->events->t1_ns[i];
     int by_steps = w->steps->n && takes_steps(w, i);
-    int in_time = by_steps ? step_at(w, from) == step_at(w, to)
+    int in_time = by_steps ? iot_steps_begun(w->steps, from) == iot_steps_begun(w->steps, to)
                            : to - from <= w->model->wall_ns / STREAM_FROM;
     for (size_t p = 0; from >= 0 && in_time && p < w->phases->n; p++)
         for (int d = 0; d < IOT_DIRECTIONS; d++)
@@ -109,8 +95,8 @@ static void close_session(struct work *w, size_t i)
 /* Whether the call before and this one are of the same step. */
 static int in_one_step(const struct work *w, size_t i)
 {
-    size_t step = step_at(w, w->events->t0_ns[w->before - 1]);
-    return step && step == step_at(w, w->events->t0_ns[i]) &&
+    size_t step = iot_steps_begun(w->steps, w->events->t0_ns[w->before - 1]);
+    return step && step == iot_steps_begun(w->steps, w->events->t0_ns[i]) &&
            w->events->t1_ns[i] <= w->steps->end_ns;
 }
 

@@ -77,8 +77,6 @@ static uint32_t add_group(struct iot_groups *groups, uint32_t file)
 static void add_file(struct iot_group *g, const struct iot_file *file, const struct iot_use *use,
                      int64_t read_back)
 {
-    if (use->steps > g->steps)
-        g->steps = use->steps;
     if (use->maps > g->maps)
         g->maps = use->maps;
     if (use->maps && use->first_map_ns < g->first_map_ns)

@@ -11,7 +11,7 @@ struct iot_group {
     uint32_t n_read, n_written, n_back; /* files: read, written, written and read back */
     uint32_t reads;                     /* calls that moved bytes */
     uint32_t mapped;                    /* files mapped and not read */
-    uint32_t maps, steps;               /* of the one of them with most */
+    uint32_t maps;                      /* of the one of them with most */
     uint32_t synced;                    /* files written and synced */
     int64_t read_bytes, written_bytes;
     int64_t back_bytes;                  /* written to those that were read back */

@@ -28,6 +28,15 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* What is read through a mapping is not seen: that it was made counts. */
+static int is_read(const struct iot_events *e, size_t i)
+{
+    unsigned moves = iot_op_info(e->op[i])->moves;
+    if (e->op[i] == IOT_OP_MMAP)
+        return !e->err[i];
+    return e->bytes[i] > 0 && (moves == IOT_IN || moves == IOT_BOTH);
+}
+
 /* A pair that comes several times in a row, as it does in a lane, is kept once. */
 static int gather_pairs(struct gathering *g, const struct iot_trace *t,
                         const struct iot_groups *groups, const struct iot_steps *steps)
@@ -35,8 +44,7 @@ static int gather_pairs(struct gathering *g, const struct iot_trace *t,
     const struct iot_events *e = &t->events;
     for (size_t i = 0; i < e->n; i++) {
         uint32_t group = groups->of_file[e->file[i]];
-        unsigned moves = iot_op_info(e->op[i])->moves;
-        if (!group || e->bytes[i] <= 0 || (moves != IOT_IN && moves != IOT_BOTH))
+        if (!group || !is_read(e, i))
             continue;
         size_t step = iot_steps_at(steps, e->t1_ns[i]);
         uint64_t pair = (uint64_t)group << 32 | (step & UINT32_MAX);

@@ -1,4 +1,4 @@
-/* In how many steps of the run each group of files was read. */
+/* In how many steps of the run each group of files was read or mapped. */
 #ifndef IOT_ANALYZER_STEP_USE_H
 #define IOT_ANALYZER_STEP_USE_H
 

@@ -5,19 +5,29 @@
 
 #include "analyzer/period.h"
 
-size_t iot_steps_at(const struct iot_steps *s, int64_t ns)
+int iot_is_step(const struct iot_trace *t, size_t event)
+{
+    return t->events.op[event] == IOT_OP_MARK && t->events.result[event] == 1;
+}
+
+size_t iot_steps_begun(const struct iot_steps *s, int64_t ns)
 {
     size_t low = 0, high = s->n;
-    if (!s->n || ns <= s->starts_ns[0] || ns > s->end_ns)
-        return SIZE_MAX;
-    while (high - low > 1) {
+    while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (s->starts_ns[middle] < ns)
-            low = middle;
+        if (s->starts_ns[middle] <= ns)
+            low = middle + 1;
         else
             high = middle;
     }
     return low;
+}
+
+size_t iot_steps_at(const struct iot_steps *s, int64_t ns)
+{
+    if (!s->n || ns <= s->starts_ns[0] || ns > s->end_ns)
+        return SIZE_MAX;
+    return iot_steps_begun(s, ns - 1) - 1; /* what ends as a step begins is of the one before */
 }
 
 static int by_time(const void *a, const void *b)
@@ -55,18 +65,13 @@ static int set_end(struct iot_steps *s, const struct iot_trace *t, const struct 
 
 /* --- marks --- */
 
-static int is_step(const struct iot_trace *t, size_t i)
-{
-    return t->events.op[i] == IOT_OP_MARK && t->events.result[i] == 1;
-}
-
 /* What is marked after the run has ended belongs to nobody's step. */
 static size_t count_marks(const struct iot_trace *t, const struct iot_lane *lane,
                           int64_t *starts_ns, size_t *first)
 {
     size_t n = 0;
     for (size_t i = lane->first_event; i < lane->first_event + lane->n_events; i++) {
-        if (!is_step(t, i) || t->events.t0_ns[i] >= t->wall_ns)
+        if (!iot_is_step(t, i) || t->events.t0_ns[i] >= t->wall_ns)
             continue;
         if (starts_ns)
             starts_ns[n] = t->events.t0_ns[i];

@@ -20,6 +20,12 @@ struct iot_steps {
     uint8_t source;     /* enum iot_step_source */
 };
 
+/* Whether an event is a mark at which a step begins. */
+int iot_is_step(const struct iot_trace *trace, size_t event);
+
+/* How many steps have begun at a moment, one that begins right then included. */
+size_t iot_steps_begun(const struct iot_steps *steps, int64_t ns);
+
 /* Which step, from 0, what ends at a moment belongs to: the one that began before it. SIZE_MAX:
  * before the first, or after the last. */
 size_t iot_steps_at(const struct iot_steps *steps, int64_t ns);

@@ -26,29 +26,6 @@ static void join(struct iot_use *files, uint32_t from, uint32_t to)
     files[a].family = b;
 }
 
-/* The step that was going on: 0 before the first. */
-static uint32_t step_at(const struct iot_uses *uses, int64_t t)
-{
-    size_t low = 0, high = uses->n_steps;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (uses->steps[middle] <= t)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return (uint32_t)low;
-}
-
-static void note_step(struct iot_uses *uses, uint32_t file, int64_t t)
-{
-    uint32_t step = uses->n_steps ? step_at(uses, t) : 0;
-    if (step <= uses->last_step[file])
-        return;
-    uses->last_step[file] = step;
-    uses->files[file].steps++;
-}
-
 static void note_map(struct iot_use *use, int64_t t0)
 {
     use->flags |= IOT_USE_MAPPED;
@@ -83,10 +60,8 @@ static void note_moved(struct iot_uses *uses, const struct iot_events *e, size_t
     unsigned moves = iot_op_info(e->op[i])->moves;
     if (e->bytes[i] <= 0)
         return;
-    if (moves == IOT_IN || moves == IOT_BOTH) {
+    if (moves == IOT_IN || moves == IOT_BOTH)
         note_read(&files[e->file[i]], e->t0_ns[i], e->t1_ns[i], e->bytes[i]);
-        note_step(uses, e->file[i], e->t0_ns[i]);
-    }
     if (moves == IOT_OUT)
         note_written(&files[e->file[i]], e->t0_ns[i], e->bytes[i]);
     else if (moves == IOT_BOTH)
@@ -113,7 +88,6 @@ static void note_metadata(struct iot_uses *uses, const struct iot_events *e, siz
         break;
     case IOT_OP_MMAP:
         note_map(use, e->t0_ns[i]);
-        note_step(uses, e->file[i], e->t0_ns[i]);
         break;
     case IOT_OP_PIPE:
     case IOT_OP_PIPE2:
@@ -201,38 +175,14 @@ static void note_accepted(struct iot_uses *uses, const struct iot_trace *trace)
             uses->accepts_local = 1;
 }
 
-static int by_value(const void *a, const void *b)
+int iot_uses_gather(struct iot_uses *uses, const struct iot_trace *trace,
+                    const struct iot_steps *steps)
 {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* When steps began, as marks say. */
-static int find_steps(struct iot_uses *uses, const struct iot_trace *trace)
-{
-    const struct iot_events *e = &trace->events;
-    size_t n = 0;
-    for (size_t i = 0; i < e->n; i++)
-        n += e->op[i] == IOT_OP_MARK && e->result[i];
-    uses->wall_ns = trace->wall_ns;
-    uses->early_ns = trace->wall_ns / 4;
-    uses->steps = malloc((n + 1) * sizeof *uses->steps);
-    if (!uses->steps)
-        return -1;
-    for (size_t i = 0; i < e->n; i++)
-        if (e->op[i] == IOT_OP_MARK && e->result[i])
-            uses->steps[uses->n_steps++] = e->t0_ns[i];
-    qsort(uses->steps, n, sizeof *uses->steps, by_value);
-    if (n)
-        uses->early_ns = uses->steps[0];
-    return 0;
-}
-
-int iot_uses_gather(struct iot_uses *uses, const struct iot_trace *trace)
-{
+    int marked = steps && steps->source == IOT_STEPS_MARKS && steps->n;
     *uses = (struct iot_uses){.files = calloc(trace->n_files + 1, sizeof *uses->files),
-                              .last_step = calloc(trace->n_files + 1, sizeof *uses->last_step)};
-    if (!uses->files || !uses->last_step || find_steps(uses, trace))
+                              .wall_ns = trace->wall_ns,
+                              .early_ns = marked ? steps->starts_ns[0] : trace->wall_ns / 4};
+    if (!uses->files)
         return -1;
     for (uint32_t f = 0; f < trace->n_files; f++) {
         uses->files[f].first_read_ns = uses->files[f].last_read_ns = INT64_MAX;
@@ -253,7 +203,5 @@ int iot_uses_gather(struct iot_uses *uses, const struct iot_trace *trace)
 void iot_uses_free(struct iot_uses *uses)
 {
     free(uses->files);
-    free(uses->last_step);
-    free(uses->steps);
     *uses = (struct iot_uses){0};
 }

@@ -2,6 +2,7 @@
 #ifndef IOT_ANALYZER_USE_H
 #define IOT_ANALYZER_USE_H
 
+#include "analyzer/steps.h"
 #include "analyzer/trace.h"
 
 enum iot_use_flag {
@@ -22,7 +23,6 @@ struct iot_use {
     int64_t first_map_ns, last_map_ns;
     uint32_t reads, writes; /* calls that moved bytes */
     uint32_t maps;
-    uint32_t steps;      /* of those that marks tell: in so many it was read or mapped */
     uint32_t family;     /* a file index, the same for all names that a rename joined */
     uint32_t renamed_to; /* the last name it was given; 0 none */
     uint8_t flags;
@@ -32,14 +32,13 @@ struct iot_uses {
     struct iot_use *files; /* one each, by file index */
     uint8_t accepts_local; /* a process of the run accepted on a local socket */
     int64_t wall_ns;
-    int64_t *steps; /* when they began, in order */
-    size_t n_steps;
-    uint32_t *last_step; /* by file: the latest step it was read in */
-    int64_t early_ns; /* what was read before was loaded: the first step, or a quarter of the run */
+    int64_t early_ns; /* what was read before was loaded: the first step that a mark tells, or a
+                       * quarter of the run */
 };
 
-/* Returns 0, -1 without memory. Free in either case. */
-int iot_uses_gather(struct iot_uses *uses, const struct iot_trace *trace);
+/* `steps` may be NULL. Returns 0, -1 without memory. Free in either case. */
+int iot_uses_gather(struct iot_uses *uses, const struct iot_trace *trace,
+                    const struct iot_steps *steps);
 void iot_uses_free(struct iot_uses *uses);
 
 #endif

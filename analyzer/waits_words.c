@@ -177,6 +177,11 @@ static enum doing doing_of(const struct iot_op_info *op)
     return op->class_ == IOT_SYNC ? SYNCING : OPENING;
 }
 
+static int one_thread(const struct iot_trace *t, uint32_t a, uint32_t b)
+{
+    return t->lanes[a].tid == t->lanes[b].tid;
+}
+
 static int add_up(struct words *w)
 {
     const struct iot_report *r = w->report;
@@ -189,6 +194,9 @@ static int add_up(struct words *w)
         for (size_t i = edge->call_first; i < (size_t)edge->call_first + edge->call_count; i++) {
             uint32_t row = r->of_event[i], waiter = w->waiter[edge->dst];
             if (!m->waited[i] || !m->exposed_ns[i] || row == IOT_NO_INDEX)
+                continue;
+            /* The images of one process are one to whom reads it. */
+            if (waiter != IOT_NO_INDEX && one_thread(r->trace, waiter, g->nodes[edge->dst].lane))
                 continue;
             struct sum *s = sum_of(w, waiter == IOT_NO_INDEX ? 0 : waiter,
                                    g->nodes[edge->dst].lane, row);

@@ -139,7 +139,8 @@ int iot_whatif_run(struct iot_whatif *w, const struct iot_report *report, const 
             continue;
         w->calls++;
         w->service_ns += service[i];
-        w->bytes += is_data(m, i) ? m->trace->events.bytes[i] : 0;
+        if (iot_op_info(m->trace->events.op[i])->class_ == IOT_DATA) /* also where it waited */
+            w->bytes += m->trace->events.bytes[i];
     }
     if (!error)
         error = walk(report, m->service_ns, &w->wall_ns, &w->path, w->io_ns);

@@ -56,16 +56,18 @@ static int is_deadly(long number, const long a[6])
     return status != 0;
 }
 
-void iot_confine_before(long number, const long a[6])
+int iot_confine_before(long number, const long a[6])
 {
     struct iot_thread *t = iot_enter();
     iot_residency_stop();
-    if (t && !iot_confined && is_deadly(number, a))
-        iot_process_confine(t);
+    if (!t || iot_confined || !is_deadly(number, a))
+        return 0;
+    iot_process_confine(t);
+    return 1;
 }
 
-void iot_confine_after(long result)
+void iot_confine_after(int confined, long result)
 {
-    if (result < 0 && iot_confined)
+    if (confined && result < 0)
         iot_process_free();
 }

@@ -49,9 +49,13 @@ static size_t numbered(char *to, const char *before, uint64_t number, const char
 static uint32_t define(struct iot_thread *t, int fd, const struct stat *st, uint32_t name,
                        uint64_t flags, int64_t offset, uint16_t resident)
 {
+    int ours = (unsigned)fd < IOT_DESCRIPTORS_MAX && !t->vfork_pid;
     struct iot_row *row = iot_reserve(t, 1);
-    if (!row)
+    if (!row) {
+        if (ours)
+            iot_process->descriptors[fd] = 0; /* no longer what it was */
         return 0;
+    }
     uint32_t number = __atomic_add_fetch(&iot_process->last_descriptor, 1, __ATOMIC_RELAXED);
     row->obj = number;
     row->obj2 = name;

@@ -15,9 +15,6 @@
 #define WRITES(ret, sym, op, params, ...) early sym
 #define PRINTS(sym, op, params, ...) early sym
 #define REAL(ret, sym, op, params) early sym
-#define READS(ret, sym, op, params, ...) early sym
-#define WRITES(ret, sym, op, params, ...) early sym
-#define PRINTS(sym, op, params, ...) early sym
 #define PLAIN(ret, sym, params) early sym
 
         .set    at, 0

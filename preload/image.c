@@ -25,8 +25,6 @@
 
 struct iot_image iot_image;
 
-
-
 /* --- small helpers: nothing here may call what we wrap --- */
 
 static size_t read_file(const char *path, char *to, size_t bytes)

@@ -187,15 +187,18 @@ pid_t iot_vfork_after(long result)
         errno = (int)-result;
     struct iot_thread *t = iot_enter();
     if (t && result == 0) {
-        t->vfork_pid = (uint32_t)iot_sys(SYS_getpid);
-        moment(t, &(struct iot_row){.result = iot_process->pid,
+        long pid = iot_sys(SYS_getpid);
+        t->vfork_pid = pid > 0 ? (uint32_t)pid : UINT32_MAX; /* behind a filter it is not known */
+        if (pid > 0)
+            moment(t, &(struct iot_row){.result = iot_process->pid,
                                     .offset = t->vfork_pid,
                                     .obj2 = 1,
                                     .obj = t->lane,
                                     .op = IOT_OP_START});
     } else if (t) {
-        uint32_t pid = (uint32_t)iot_sys(SYS_getpid);
-        t->vfork_pid = pid == iot_process->pid ? 0 : pid; /* a child can be a parent */
+        long pid = iot_sys(SYS_getpid);
+        int child = pid > 0 && (uint32_t)pid != iot_process->pid; /* a child can be a parent */
+        t->vfork_pid = child ? (uint32_t)pid : 0;
         iot_environment_done(t);
         iot_event(t, &(struct iot_row){.t0 = vfork_t0,
                                        .t1 = iot_now(),
@@ -301,8 +304,11 @@ int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
     struct iot_thread *t = iot_enter();
     if (!t)
         return iot_real.waitid(type, id, info, options);
+    siginfo_t unasked = {0};
+    if (!info)
+        info = &unasked;
     IOT_TIMED(int, waitid, (type, id, info, options))
-    int64_t reaped = result == 0 && info ? info->si_pid : result;
+    int64_t reaped = result == 0 ? info->si_pid : result;
     iot_timed_event(t, call,
                     &(struct iot_row){.result = reaped,
                                       .offset = reaped > 0 ? info->si_status : 0,

@@ -12,15 +12,12 @@
 #include "preload/real.h"
 #include "preload/record.h"
 
-enum {
-    PART_OF_SPACE = 16, /* of a limited address space, what the trace may take */
-    LOCKED_BYTES = 16 << 20,
-};
+enum { LOCKED_BYTES = 16 << 20 };
 
 static void space_is_limited(uint64_t bytes)
 {
     if (bytes != RLIM_INFINITY && iot_enter())
-        iot_process_fit(bytes / PART_OF_SPACE);
+        iot_process_fit(bytes / IOT_SHARE_OF_SPACE);
 }
 
 #define SETRLIMIT(sym, limit_type)                                                                 \
@@ -66,8 +63,8 @@ int prctl(int option, ...)
     const long all[6] = {option, (long)a, (long)b, (long)c, (long)d, 0};
     if (!iot_confines(SYS_prctl, all))
         return iot_real.prctl(option, a, b, c, d);
-    iot_confine_before(SYS_prctl, all);
+    int confined = iot_confine_before(SYS_prctl, all);
     int result = iot_real.prctl(option, a, b, c, d);
-    iot_confine_after(result);
+    iot_confine_after(confined, result);
     return result;
 }

@@ -211,5 +211,19 @@ FCNTL(fcntl64)
         return result;                                                                             \
     }
 
+int munmap(void *at, size_t n)
+{
+    struct iot_thread *t = iot_enter();
+    if (!t)
+        return iot_real.munmap(at, n);
+    iot_shared_forget(at, n);
+    IOT_TIMED(int, munmap, (at, n))
+    return (int)iot_timed_event(t, call,
+                                &(struct iot_row){.result = result,
+                                                  .offset = (int64_t)n,
+                                                  .addr = (uint64_t)(uintptr_t)at,
+                                                  .op = IOT_OP_MUNMAP});
+}
+
 MMAP(mmap, off_t)
 MMAP(mmap64, off64_t)

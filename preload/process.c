@@ -28,8 +28,6 @@ enum {
 };
 #define FILE_BYTES_MAX (UINT64_C(4) << 30)
 #define FILE_BYTES_MIN (UINT64_C(1) << 20)
-/* Of a limited address space, the part that the file may take: the rest is the program's. */
-#define FILE_PART_OF_SPACE 16
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
@@ -105,8 +103,6 @@ static void name_file(uint32_t pid, uint64_t start_ns)
     *iot_text_put(p, IOT_FILE_SUFFIX) = '\0';
 }
 
-/* Maps the whole of a sparse file, so that no descriptor is needed ever after. Smaller where limits on
- * file size or address space want it so. */
 static uint64_t limit_of(int resource)
 {
     struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
@@ -114,12 +110,14 @@ static uint64_t limit_of(int resource)
     return limit.rlim_cur;
 }
 
+/* Maps the whole of a sparse file, so that no descriptor is needed ever after. Smaller where limits
+ * on file size or address space want it so. */
 static struct iot_file_header *make_file(void)
 {
     long fd = iot_sys(SYS_openat, AT_FDCWD, file_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (failed(fd))
         return NULL;
-    uint64_t most = limit_of(RLIMIT_FSIZE), space = limit_of(RLIMIT_AS) / FILE_PART_OF_SPACE;
+    uint64_t most = limit_of(RLIMIT_FSIZE), space = limit_of(RLIMIT_AS) / IOT_SHARE_OF_SPACE;
     if (space < most)
         most = space;
     long at = -1;

@@ -13,6 +13,8 @@ enum {
     IOT_STRINGS_KEPT = 1 << 14, /* a power of two */
     IOT_DESCRIPTORS_MAX = 1 << 20,
     IOT_WORKSPACES = 4,
+    IOT_LOCK_PLACES = 1024, /* by address, the latest wins */
+    IOT_SHARE_OF_SPACE = 16, /* of a limited address space, what the trace may take */
 };
 
 /* Lies in pages that a forked child finds zeroed (MADV_WIPEONFORK): no lock, number or buffer of the
@@ -28,6 +30,7 @@ struct iot_process {
     uint32_t last_string, last_descriptor;
     uint32_t descriptors_top; /* no descriptor from here on was ever known */
     uint32_t workspace_busy[IOT_WORKSPACES];
+    uint32_t lock_waiters[IOT_LOCK_PLACES]; /* by place of the lock: how many threads wait */
     uint64_t strings[IOT_STRINGS_KEPT];          /* hash tag << 24 | number */
     uint32_t descriptors[IOT_DESCRIPTORS_MAX];   /* by descriptor: its number in the trace; 0 unknown */
 };

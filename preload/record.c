@@ -23,6 +23,9 @@ static struct iot_thread *threads;
 enum {
     /* A half's pages are made ready to be written in steps that double up to the second, so that a
      * thread that records little costs little. */
+    /* A thread that got no buffers asks again after so many calls, not at each: asking takes system
+     * calls. */
+    RETRY_CALLS = 1024,
     GROW_FIRST = 16,
     GROW_ROWS = 256,
     /* So many events lost because a handler seemed to be inside a record, beyond the thousand for
@@ -215,6 +218,10 @@ struct iot_thread *iot_enter_slow(void)
         iot_drop(1);
         return NULL;
     }
+    if (me->refused && *iot_generation && me->refused++ % RETRY_CALLS) {
+        iot_drop(1);
+        return NULL;
+    }
     uint64_t signals = iot_signals_hold();
     me->attaching = 1;
     __asm__ volatile("" : : : "memory");
@@ -227,6 +234,7 @@ struct iot_thread *iot_enter_slow(void)
         iot_thread_adopt(t, UINT32_MAX);
     else
         iot_drop(1);
+    me->refused = !t;
     __asm__ volatile("" : : : "memory");
     me->attaching = 0;
     iot_signals_release(signals);

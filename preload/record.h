@@ -54,6 +54,7 @@ struct iot_local {
     struct iot_thread *thread;
     uint32_t lane_plus_1; /* 0: never recorded anything */
     uint32_t attaching;
+    uint32_t refused; /* calls since it asked for buffers and got none; 0: it did not */
 };
 extern __thread struct iot_local iot_local __attribute__((tls_model("initial-exec")));
 

@@ -77,6 +77,15 @@ void iot_shared_semaphore(const void *at, const char *name)
     publish();
 }
 
+void iot_shared_forget(const void *at, size_t bytes)
+{
+    uintptr_t from = (uintptr_t)at;
+    uint32_t n = __atomic_load_n(&iot_shared_count, __ATOMIC_ACQUIRE);
+    for (uint32_t k = 0; k < n; k++)
+        if (regions[k].from >= from && regions[k].to <= from + bytes)
+            regions[k].to = 0;
+}
+
 struct iot_place iot_shared_find(struct iot_thread *t, const void *address)
 {
     uintptr_t a = (uintptr_t)address;

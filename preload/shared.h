@@ -14,6 +14,9 @@ void iot_shared_anonymous(const void *at, size_t bytes);
 /* A named semaphore that was opened. */
 void iot_shared_semaphore(const void *at, const char *name);
 
+/* What is unmapped is no longer shared: other memory may come to lie there. */
+void iot_shared_forget(const void *at, size_t bytes);
+
 /* How many such memories are known. */
 extern uint32_t iot_shared_count;
 

@@ -63,11 +63,8 @@ long syscall(long number, ...)
             break;
         }
     }
-    int confines = iot_confines(number, a);
-    if (confines)
-        iot_confine_before(number, a);
+    int confined = iot_confines(number, a) ? iot_confine_before(number, a) : 0;
     long result = iot_real.syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-    if (confines)
-        iot_confine_after(result);
+    iot_confine_after(confined, result);
     return result;
 }

@@ -9,25 +9,24 @@
 #include <semaphore.h>
 #include <stdarg.h>
 
+#include "preload/process.h"
 #include "preload/real.h"
 #include "preload/record.h"
 #include "preload/shared.h"
 #include "preload/wrap.h"
 
-enum { PLACES = 1024 }; /* by address, the latest wins */
-
 /* What is known of the locks at a place. Like `held` not forgotten by a forked child: there they are
  * what they were. */
-static uintptr_t guards[PLACES]; /* the mutex there that was seen with a condition */
-static uint32_t waiters[PLACES]; /* how many threads wait for locks there */
+static uintptr_t guards[IOT_LOCK_PLACES]; /* the mutex there that was seen with a condition */
 /* Whether there is any of the two, which is all that the way of a free lock asks. */
-static uint8_t watched[PLACES];
+static uint8_t watched[IOT_LOCK_PLACES];
 /* The mutex this thread took last and still holds: what it signals under. */
 static __thread pthread_mutex_t *held __attribute__((tls_model("initial-exec")));
 
 static uint32_t place(const void *address)
 {
-    return (uint32_t)((uintptr_t)address >> 3) % PLACES;
+    uintptr_t a = (uintptr_t)address;
+    return (uint32_t)((a >> 3) ^ (a >> 13)) % IOT_LOCK_PLACES;
 }
 
 static int is_guard(const void *mutex)
@@ -48,18 +47,25 @@ static int is_watched(const void *lock)
 
 static int waited_for(const void *lock)
 {
-    return __atomic_load_n(&waiters[place(lock)], __ATOMIC_RELAXED) != 0;
+    return iot_process &&
+           __atomic_load_n(&iot_process->lock_waiters[place(lock)], __ATOMIC_RELAXED) != 0;
 }
 
 static void begin_waiting(const void *lock)
 {
-    __atomic_fetch_add(&waiters[place(lock)], 1, __ATOMIC_RELAXED);
+    if (iot_process)
+        __atomic_fetch_add(&iot_process->lock_waiters[place(lock)], 1, __ATOMIC_RELAXED);
     watched[place(lock)] = 1; /* once contended, it is likely to be again */
 }
 
+/* Not below nothing: a child that was forked inside a wait counts anew. */
 static void end_waiting(const void *lock)
 {
-    __atomic_fetch_sub(&waiters[place(lock)], 1, __ATOMIC_RELAXED);
+    uint32_t *waiters = iot_process ? &iot_process->lock_waiters[place(lock)] : NULL;
+    uint32_t n = waiters ? __atomic_load_n(waiters, __ATOMIC_RELAXED) : 0;
+    while (n && !__atomic_compare_exchange_n(waiters, &n, n - 1, 0, __ATOMIC_RELAXED,
+                                             __ATOMIC_RELAXED))
+        ;
 }
 
 static void record(struct iot_thread *t, uint16_t op, struct iot_timed call, int64_t result,
@@ -292,7 +298,7 @@ sem_t *sem_open(const char *name, int flags, ...)
 #define UNLOCK(sym, operation, params)                                                             \
     int sym params                                                                                 \
     {                                                                                              \
-        if (is_watched((const void *)lock) && waited_for((const void *)lock))                                                        \
+        if (is_watched((const void *)lock) && waited_for((const void *)lock))                      \
             record_moment(IOT_OP_##operation, (const void *)lock);                                 \
         return iot_real.sym(lock);                                                                 \
     }

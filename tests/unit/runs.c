@@ -106,3 +106,11 @@ void iot_test_run_free(struct iot_test_run *run)
         free((void *)(uintptr_t)run->files[f].name);
     free(run);
 }
+
+void iot_test_run_marked_steps(const struct iot_test_run *run, struct iot_steps *steps)
+{
+    if (iot_steps_find(steps, &run->trace, &run->model))
+        abort();
+    if (steps->source != IOT_STEPS_MARKS)
+        iot_steps_free(steps);
+}

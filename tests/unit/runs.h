@@ -3,6 +3,7 @@
 #define IOT_TEST_RUNS_H
 
 #include "analyzer/model.h"
+#include "analyzer/steps.h"
 #include "analyzer/trace.h"
 
 enum { IOT_TEST_RUN_EVENTS = 4096, IOT_TEST_RUN_FILES = 512, IOT_TEST_RUN_PROCESSES = 8 };
@@ -42,5 +43,8 @@ void iot_test_run_rename(struct iot_test_run *run, uint32_t from, uint32_t to, i
 
 /* So much of an event's service is exposed. */
 void iot_test_run_expose(struct iot_test_run *run, size_t event, int64_t exposed_ns, int waited);
+
+/* The steps that its marks tell; none where it has no marks, whatever its period. Free them. */
+void iot_test_run_marked_steps(const struct iot_test_run *run, struct iot_steps *steps);
 
 #endif

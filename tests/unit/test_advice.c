@@ -137,6 +137,31 @@ Test(advice, when_it_is_not_io)
     done(run);
 }
 
+Test(advice, an_output_queue_that_grows)
+{
+    struct iot_test_run *run = iot_test_run_new(400 * MS);
+    uint32_t queue = iot_test_run_file(run, "pipe:[7]", IOT_FILE_PIPE),
+             out = iot_test_run_regular(run, "/d/tokens.out");
+    run->result[iot_test_run_event(run, IOT_OP_FORK, 0, 0, 0)] = 101;
+    for (int i = 0; i < 90; i++)
+        iot_test_run_event(run, IOT_OP_WRITE, queue, 100, (1 + 4 * i) * MS);
+    size_t e = iot_test_run_event(run, IOT_OP_WAITPID, 0, 0, 362 * MS);
+    run->result[e] = 101;
+    run->t1[e] = 390 * MS;
+    iot_test_run_process(run, 101, 100);
+    run->processes[1].start_ns = run->lanes[1].start_ns = MS / 2;
+    run->processes[1].end_ns = run->lanes[1].end_ns = 389 * MS;
+    for (int i = 0; i < 60; i++) {
+        iot_test_run_event(run, IOT_OP_READ, queue, 100, (2 + 6 * i) * MS);
+        iot_test_run_event(run, IOT_OP_WRITE, out, 5 * MS, (2 + 6 * i) * MS + 1000);
+    }
+    make(run);
+    cr_assert_eq(report.n_queues, 1);
+    expect_gain(IOT_OUTPUT, "grows, to", report.objects[IOT_OUTPUT].figures.recoverable_ns, 0);
+    cr_expect_geq(advice(IOT_OUTPUT, "grows, to")->gain_ns, 5 * MS);
+    done(run);
+}
+
 Test(phases, the_steps_and_what_is_around_them)
 {
     struct iot_test_run *run = iot_test_run_new(130 * MS);

@@ -10,10 +10,12 @@
 #define MB (INT64_C(1) << 20)
 
 static struct iot_classes classes;
+static struct iot_steps steps;
 
 static void judge(struct iot_test_run *run)
 {
-    cr_assert_eq(iot_classify(&classes, &run->trace, NULL, NULL), 0);
+    iot_test_run_marked_steps(run, &steps);
+    cr_assert_eq(iot_classify(&classes, &run->trace, NULL, &steps), 0);
 }
 
 static int read_of(uint32_t file)
@@ -34,6 +36,7 @@ static int main_of(uint32_t file)
 static void done(struct iot_test_run *run)
 {
     iot_classes_free(&classes);
+    iot_steps_free(&steps);
     iot_test_run_free(run);
 }
 
@@ -250,6 +253,28 @@ Test(classify, steps_that_marks_tell)
     cr_expect_eq(read_of(tokens), IOT_INPUT, "%s", classes.files[tokens].why[IOT_READING]);
     cr_expect_eq(classes.files[tokens].by[IOT_READING], IOT_BY_BEHAVIOUR);
     cr_expect_eq(classes.files[weights].by[IOT_READING], IOT_BY_LIKELY);
+    done(run);
+}
+
+Test(classify, mapped_in_many_steps)
+{
+    struct iot_test_run *run = iot_test_run_new(WALL);
+    uint32_t once = iot_test_run_regular(run, "/d/once.bin"),
+             often = iot_test_run_regular(run, "/d/often.bin"),
+             failed = iot_test_run_regular(run, "/d/failed.bin");
+    for (int i = 0; i < 3; i++) { /* for too little of the run to say so without steps */
+        int64_t t0 = WALL / 10 * (1 + i);
+        run->result[iot_test_run_event(run, IOT_OP_MARK, 0, 0, t0)] = 1;
+        iot_test_run_event(run, IOT_OP_MMAP, often, 0, t0 + 100);
+        run->err[iot_test_run_event(run, IOT_OP_MMAP, failed, 0, t0 + 200)] = 12;
+    }
+    iot_test_run_event(run, IOT_OP_MMAP, once, 0, WALL / 2);
+    iot_test_run_event(run, IOT_OP_MMAP, failed, 0, WALL / 2);
+    judge(run);
+    cr_expect_eq(read_of(often), IOT_INPUT, "%s", classes.files[often].why[IOT_READING]);
+    cr_expect_str_eq(classes.files[often].why[IOT_READING], "read in many steps");
+    cr_expect_eq(read_of(once), IOT_ARTIFACT);
+    cr_expect_eq(read_of(failed), IOT_ARTIFACT);
     done(run);
 }
 

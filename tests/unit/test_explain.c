@@ -13,6 +13,7 @@
 
 static struct iot_test_run *run;
 static struct iot_classes classes;
+static struct iot_steps steps;
 static struct iot_explainer explainer;
 static struct iot_explained x;
 static int64_t now;
@@ -34,8 +35,9 @@ static size_t event(enum iot_op op, uint32_t file, int fd, int64_t bytes, int64_
 
 static void explain(uint32_t file)
 {
-    cr_assert_eq(iot_classify(&classes, &run->trace, NULL, NULL), 0);
-    cr_assert_eq(iot_explainer_init(&explainer, &run->trace, &run->model, &classes), 0);
+    cr_assert_eq(iot_steps_find(&steps, &run->trace, &run->model), 0);
+    cr_assert_eq(iot_classify(&classes, &run->trace, NULL, &steps), 0);
+    cr_assert_eq(iot_explainer_init(&explainer, &run->trace, &run->model, &classes, &steps), 0);
     cr_assert_eq(iot_explain(&x, &explainer, file), 0);
 }
 
@@ -44,6 +46,7 @@ static void done(void)
     iot_explained_free(&x);
     iot_explainer_free(&explainer);
     iot_classes_free(&classes);
+    iot_steps_free(&steps);
     iot_test_run_free(run);
 }
 
@@ -216,6 +219,26 @@ Test(explain, files_are_found)
     cr_expect(found[0] == a || found[0] == b);
     cr_expect_eq(iot_files_nearest(t, "qqqqqqqq", found, 4), 0);
     iot_test_run_free(run);
+}
+
+Test(explain, steps_a_file_was_read_in)
+{
+    char *text = NULL;
+    size_t n = 0;
+    start();
+    uint32_t file = iot_test_run_regular(run, "/d/tokens");
+    for (int i = 0; i < 4; i++) {
+        run->result[event(IOT_OP_MARK, 0, -1, 0, 0)] = 1;
+        if (i != 2)
+            event(IOT_OP_READ, file, 3, 4096, 0);
+    }
+    explain(file);
+    FILE *out = open_memstream(&text, &n);
+    iot_explain_write_text(&x, out);
+    fclose(out);
+    cr_expect_not_null(strstr(text, "Read or mapped in 3 of 4 steps."), "%s", text);
+    free(text);
+    done();
 }
 
 Test(explain, eighty_columns_whatever_the_name)

@@ -40,7 +40,9 @@ static int judged_as(const struct iot_sample_run *run, const struct iot_sample *
 static void judge(const struct iot_sample_run *run, struct score *score)
 {
     struct iot_classes classes;
-    cr_assert_eq(iot_classify(&classes, &run->run->trace, NULL, NULL), 0);
+    struct iot_steps steps;
+    iot_test_run_marked_steps(run->run, &steps);
+    cr_assert_eq(iot_classify(&classes, &run->run->trace, NULL, &steps), 0);
     for (size_t i = 0; i < run->n; i++) {
         const char *why = "", *path = "";
         int wanted = IOT_OTHER;
@@ -54,6 +56,7 @@ static void judge(const struct iot_sample_run *run, struct score *score)
                    iot_object_names[wanted], iot_object_names[object], why);
     }
     iot_classes_free(&classes);
+    iot_steps_free(&steps);
 }
 
 static void print_score(const char *what, const struct score *s)
