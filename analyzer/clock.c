@@ -5,6 +5,10 @@
 /* Nearer anchors say more about how long it took to read two clocks than about the rate. */
 static const uint64_t NEAR_NS = 10 * 1000 * 1000;
 
+/* Reading two clocks may be interrupted between them, so of two threads that do it at the same time either
+ * can seem to be the first. */
+static const uint64_t READING_NS = 1000 * 1000;
+
 /* A clock outside these is no TSC: 10 MHz to 20 GHz. */
 static int rate_is_possible(uint64_t ticks, uint64_t ns)
 {
@@ -31,7 +35,7 @@ size_t iot_clock_init(struct iot_clock_map *map, enum iot_clock kind, struct iot
     struct iot_anchor latest = anchors[0]; /* of those that agree, kept or too near */
     for (size_t i = 1; i < n; i++) {
         struct iot_anchor a = anchors[i], *last = &anchors[kept - 1];
-        if (a.ticks == latest.ticks && a.mono_ns == latest.mono_ns)
+        if (a.mono_ns <= latest.mono_ns && latest.mono_ns - a.mono_ns < READING_NS)
             continue;
         if (a.ticks == latest.ticks || a.mono_ns < latest.mono_ns ||
             !rate_is_possible(a.ticks - last->ticks, a.mono_ns - last->mono_ns)) {

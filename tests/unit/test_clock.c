@@ -74,6 +74,10 @@ Test(clock, what_contradicts_the_others_is_left_out)
     struct iot_anchor slow[] = {{0, 0}, {100, 50 * MS}};
     map = map_of(slow, 2, 1);
     cr_assert_eq(map.n, 1u);
+    /* Two threads at once, each interrupted between its two readings. */
+    struct iot_anchor crossed[] = {{0, 0}, {100 * MS, 50 * MS}, {100 * MS + 20, 50 * MS - 500}};
+    map = map_of(crossed, 3, 0);
+    cr_assert_eq(map.n, 2u);
     struct iot_anchor same[] = {{7, 7}, {7, 7}, {7, 7}};
     map = map_of(same, 3, 0);
     cr_assert_eq(map.n, 1u);
