@@ -13,14 +13,28 @@
 #include "analyzer/text.h"
 #include "analyzer/trace.h"
 
-static const char help[] =
-    "Usage: iotrace dump DIR [--format text|jsonl]\n"
-    "\n"
-    "Prints every event that the run in DIR recorded, by the time it began.\n"
-    "\n"
-    "  --format text    a table (the default); times in ms from the start of the run\n"
-    "  --format jsonl   one JSON object a line; times in ns\n"
-    "  -h, --help       this text\n";
+enum { TEXT, JSONL };
+
+struct options {
+    size_t format;
+};
+
+static const struct iot_option options[] = {
+    {"format", 0, "text|jsonl",
+     "a table (the default), with times in ms from the start of the run; or one JSON object a "
+     "line, with times in ns",
+     IOT_OPTION_WORD, offsetof(struct options, format),
+     (const char *const[]){"text", "jsonl", NULL}, NULL},
+    {0},
+};
+
+const struct iot_synopsis iot_synopsis_dump = {
+    .command = "dump",
+    .summary = "every event of a run",
+    .operands = "DIR",
+    .about = "Prints every event that the run in DIR recorded, by the time it began.\n",
+    .options = options,
+};
 
 /* The operations whose offset is a place in their file. */
 static bool has_offset(unsigned op, int64_t offset)
@@ -211,37 +225,13 @@ static int dump(const char *folder, bool jsonl)
 
 int iot_cmd_dump(int argc, char **argv)
 {
-    enum { FORMAT = IOT_LONG_OPTION, HELP };
-    static const struct option options[] = {
-        {"format", required_argument, NULL, FORMAT},
-        {"help", no_argument, NULL, HELP},
-        {NULL, 0, NULL, 0},
-    };
-    bool jsonl = false;
-    int option;
-
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-        switch (option) {
-        case FORMAT:
-            jsonl = !strcmp(optarg, "jsonl");
-            if (!jsonl && strcmp(optarg, "text")) {
-                iot_error("dump: --format is 'text' or 'jsonl', not '%s'", optarg);
-                return IOT_EXIT_USAGE;
-            }
-            break;
-        case 'h':
-        case HELP:
-            fputs(help, stdout);
-            return iot_finish_stdout();
-        default:
-            return iot_option_error(option, argv);
-        }
-    }
-    if (argc - optind != 1) {
-        iot_error("dump: %s; see 'iotrace dump --help'",
-                  argc == optind ? "which folder?" : "one folder only");
-        return IOT_EXIT_USAGE;
-    }
-    return dump(argv[optind], jsonl);
+    struct options o = {0};
+    struct iot_parsed parsed = iot_options_parse(&iot_synopsis_dump, argc, argv, &o);
+    if (parsed.done)
+        return parsed.status;
+    if (parsed.n_operands == 1)
+        return dump(parsed.operands[0], o.format == JSONL);
+    iot_error("dump: %s; see 'iotrace dump --help'",
+              parsed.n_operands ? "one folder only" : "which folder?");
+    return IOT_EXIT_USAGE;
 }
