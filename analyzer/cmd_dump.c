@@ -77,12 +77,9 @@ static void write_waker(struct iot_json *json, const struct iot_trace *t,
     }
     uint32_t lane = waker.kind == IOT_WAKER_LANE ? waker.index : links->lane_of[waker.index];
     iot_json_begin_object(json);
-    iot_json_key(json, "pid");
-    iot_json_uint(json, t->processes[t->lanes[lane].process].pid);
-    iot_json_key(json, "tid");
-    iot_json_uint(json, t->lanes[lane].tid);
-    iot_json_key(json, "t_ns");
-    iot_json_int(json, iot_waker_time(t, waker));
+    iot_json_put_uint(json, "pid", t->processes[t->lanes[lane].process].pid);
+    iot_json_put_uint(json, "tid", t->lanes[lane].tid);
+    iot_json_put_int(json, "t_ns", iot_waker_time(t, waker));
     iot_json_end_object(json);
 }
 
@@ -93,18 +90,12 @@ static void write_json(struct iot_json *json, const struct iot_trace *t,
     const struct iot_op_info *op = iot_op_info(e->op[i]);
 
     iot_json_begin_object(json);
-    iot_json_key(json, "t0_ns");
-    iot_json_int(json, e->t0_ns[i]);
-    iot_json_key(json, "t1_ns");
-    iot_json_int(json, e->t1_ns[i]);
-    iot_json_key(json, "pid");
-    iot_json_uint(json, t->processes[t->lanes[lane].process].pid);
-    iot_json_key(json, "tid");
-    iot_json_uint(json, t->lanes[lane].tid);
-    iot_json_key(json, "lane");
-    iot_json_uint(json, lane);
-    iot_json_key(json, "op");
-    iot_json_string(json, op->name);
+    iot_json_put_int(json, "t0_ns", e->t0_ns[i]);
+    iot_json_put_int(json, "t1_ns", e->t1_ns[i]);
+    iot_json_put_uint(json, "pid", t->processes[t->lanes[lane].process].pid);
+    iot_json_put_uint(json, "tid", t->lanes[lane].tid);
+    iot_json_put_uint(json, "lane", lane);
+    iot_json_put_string(json, "op", op->name);
     iot_json_key(json, "fd");
     if (e->fd[i] >= 0)
         iot_json_int(json, e->fd[i]);
@@ -112,17 +103,14 @@ static void write_json(struct iot_json *json, const struct iot_trace *t,
         iot_json_null(json);
     write_name(json, "path", &t->files[e->file[i]]);
     write_name(json, "path2", &t->files[e->file2[i]]);
-    iot_json_key(json, "bytes");
-    iot_json_int(json, e->bytes[i]);
+    iot_json_put_int(json, "bytes", e->bytes[i]);
     iot_json_key(json, "offset");
     if (has_offset(e->op[i], e->offset[i]))
         iot_json_int(json, e->offset[i]);
     else
         iot_json_null(json);
-    iot_json_key(json, "result");
-    iot_json_int(json, e->result[i]);
-    iot_json_key(json, "errno");
-    iot_json_int(json, e->err[i]);
+    iot_json_put_int(json, "result", e->result[i]);
+    iot_json_put_int(json, "errno", e->err[i]);
     if (op->class_ == IOT_WAIT)
         write_waker(json, t, links, i);
     iot_json_end_object(json);

@@ -78,20 +78,13 @@ static void print_text(const struct io_ledger *ledger)
 
 static void write_figures(struct iot_json *json, const struct io_ledger_row *row)
 {
-    iot_json_key(json, "calls");
-    iot_json_int(json, row->calls);
-    iot_json_key(json, "bytes");
-    iot_json_int(json, row->bytes);
-    iot_json_key(json, "service_ms");
-    iot_json_double(json, row->service_ms);
-    iot_json_key(json, "exposed_ms");
-    iot_json_double(json, row->exposed_ms);
-    iot_json_key(json, "hidden_ms");
-    iot_json_double(json, row->hidden_ms);
-    iot_json_key(json, "serialization_ms");
-    iot_json_double(json, row->serialization_ms);
-    iot_json_key(json, "backpressure_ms");
-    iot_json_double(json, row->backpressure_ms);
+    iot_json_put_int(json, "calls", row->calls);
+    iot_json_put_int(json, "bytes", row->bytes);
+    iot_json_put_double(json, "service_ms", row->service_ms);
+    iot_json_put_double(json, "exposed_ms", row->exposed_ms);
+    iot_json_put_double(json, "hidden_ms", row->hidden_ms);
+    iot_json_put_double(json, "serialization_ms", row->serialization_ms);
+    iot_json_put_double(json, "backpressure_ms", row->backpressure_ms);
 }
 
 static void print_json(const struct io_ledger *ledger)
@@ -100,20 +93,16 @@ static void print_json(const struct io_ledger *ledger)
 
     iot_json_init(&json, stdout, IOT_JSON_PRETTY);
     iot_json_begin_object(&json);
-    iot_json_key(&json, "schema");
-    iot_json_string(&json, "iotrace-ledger/1");
-    iot_json_key(&json, "objects");
-    iot_json_begin_array(&json);
+    iot_json_put_string(&json, "schema", "iotrace-ledger/1");
+    iot_json_put_array(&json, "objects");
     for (int object = 0; object < IO_LEDGER_OBJECTS; object++) {
         iot_json_begin_object(&json);
-        iot_json_key(&json, "object");
-        iot_json_string(&json, iot_ledger_object_names[object]);
+        iot_json_put_string(&json, "object", iot_ledger_object_names[object]);
         write_figures(&json, &ledger->objects[object]);
         iot_json_end_object(&json);
     }
     iot_json_end_array(&json);
-    iot_json_key(&json, "total");
-    iot_json_begin_object(&json);
+    iot_json_put_object(&json, "total");
     write_figures(&json, &ledger->total);
     iot_json_end_object(&json);
     iot_json_end_object(&json);

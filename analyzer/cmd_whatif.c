@@ -151,25 +151,17 @@ static void write_text(FILE *out, const struct iot_whatif *w)
                     iot_people_time(parts[k].then).text);
 }
 
-static void put(struct iot_json *json, const char *key, int64_t value)
-{
-    iot_json_key(json, key);
-    iot_json_int(json, value);
-}
-
 static void write_path(struct iot_json *json, const char *key, const struct part *parts, size_t n,
                        int then)
 {
-    iot_json_key(json, key);
-    iot_json_begin_object(json);
+    iot_json_put_object(json, key);
     for (size_t k = 0; k < n; k++)
         if (parts[k].key)
-            put(json, parts[k].key, then ? parts[k].then : parts[k].before);
-    iot_json_key(json, "io_ns");
-    iot_json_begin_object(json);
+            iot_json_put_int(json, parts[k].key, then ? parts[k].then : parts[k].before);
+    iot_json_put_object(json, "io_ns");
     for (size_t k = 0; k < n; k++)
         if (!parts[k].key)
-            put(json, parts[k].name, then ? parts[k].then : parts[k].before);
+            iot_json_put_int(json, parts[k].name, then ? parts[k].then : parts[k].before);
     iot_json_end_object(json);
     iot_json_end_object(json);
 }
@@ -182,15 +174,14 @@ static void write_json(FILE *out, const struct iot_whatif *w)
 
     iot_json_init(&json, out, IOT_JSON_PRETTY);
     iot_json_begin_object(&json);
-    iot_json_key(&json, "schema");
-    iot_json_string(&json, IOT_WHATIF_SCHEMA);
-    put(&json, "wall_ns", w->wall_ns);
-    put(&json, "new_wall_ns", w->new_wall_ns);
-    put(&json, "gained_ns", w->wall_ns - w->new_wall_ns);
-    put(&json, "calls", w->calls);
-    put(&json, "bytes", w->bytes);
-    put(&json, "service_ns", w->service_ns);
-    put(&json, "new_service_ns", w->new_service_ns);
+    iot_json_put_string(&json, "schema", IOT_WHATIF_SCHEMA);
+    iot_json_put_int(&json, "wall_ns", w->wall_ns);
+    iot_json_put_int(&json, "new_wall_ns", w->new_wall_ns);
+    iot_json_put_int(&json, "gained_ns", w->wall_ns - w->new_wall_ns);
+    iot_json_put_int(&json, "calls", w->calls);
+    iot_json_put_int(&json, "bytes", w->bytes);
+    iot_json_put_int(&json, "service_ns", w->service_ns);
+    iot_json_put_int(&json, "new_service_ns", w->new_service_ns);
     iot_json_key(&json, "fixed_latency_ns");
     if (w->fixed_ns == IOT_NOT_COMPUTED)
         iot_json_null(&json);

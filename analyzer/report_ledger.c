@@ -37,12 +37,6 @@ struct io_ledger_event iot_ledger_event(enum iot_object object, const struct iot
     return e;
 }
 
-static void put(struct iot_json *json, const char *key, double value)
-{
-    iot_json_key(json, key);
-    iot_json_double(json, value);
-}
-
 int iot_report_write_ledger(const struct iot_report *r, FILE *out)
 {
     struct iot_json json;
@@ -54,19 +48,15 @@ int iot_report_write_ledger(const struct iot_report *r, FILE *out)
             continue;
         struct io_ledger_event e = iot_ledger_event((enum iot_object)o, f);
         iot_json_begin_object(&json);
-        iot_json_key(&json, "object");
-        iot_json_string(&json, iot_ledger_object_names[e.object]);
-        iot_json_key(&json, "bytes");
-        iot_json_int(&json, e.bytes);
-        put(&json, "bandwidth_gbps", e.bandwidth_gbps);
-        put(&json, "fixed_latency_ms", e.fixed_latency_ms);
-        iot_json_key(&json, "frequency");
-        iot_json_int(&json, e.frequency);
-        put(&json, "overlap_window_ms", e.overlap_window_ms);
-        iot_json_key(&json, "blocking_dependency");
-        iot_json_bool(&json, e.blocking_dependency);
-        put(&json, "serialization_ms", e.serialization_ms);
-        put(&json, "backpressure_ms", e.backpressure_ms);
+        iot_json_put_string(&json, "object", iot_ledger_object_names[e.object]);
+        iot_json_put_int(&json, "bytes", e.bytes);
+        iot_json_put_double(&json, "bandwidth_gbps", e.bandwidth_gbps);
+        iot_json_put_double(&json, "fixed_latency_ms", e.fixed_latency_ms);
+        iot_json_put_int(&json, "frequency", e.frequency);
+        iot_json_put_double(&json, "overlap_window_ms", e.overlap_window_ms);
+        iot_json_put_bool(&json, "blocking_dependency", e.blocking_dependency);
+        iot_json_put_double(&json, "serialization_ms", e.serialization_ms);
+        iot_json_put_double(&json, "backpressure_ms", e.backpressure_ms);
         iot_json_end_object(&json);
     }
     iot_json_end_array(&json);
