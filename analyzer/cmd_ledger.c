@@ -38,6 +38,7 @@ const struct iot_synopsis iot_synopsis_ledger = {
         "  blocking_dependency  the program waits whatever the window (true)\n"
         "  serialization_ms     encoding or decoding, a column of its own (0)\n"
         "  backpressure_ms      producers that wait, a column of its own (0)\n"
+        "  phase                a word for people, which changes nothing\n"
         "\n"
         "service = bytes / bandwidth + latency; exposed = service if blocking, else what\n"
         "the window leaves of it; hidden = the rest. All are multiplied by frequency.\n",

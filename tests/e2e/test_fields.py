@@ -146,7 +146,10 @@ def check_ledger(place, folder):
     events = place / "events.json"
     events.write_bytes(harness.ask("report", folder, "--format", "ledger"))
     ledger = json.loads(harness.ask("ledger", events, "--format", "json"))
-    bad = []
+    want = [o["object"] for p in report["phases"] for o in p["objects"][:4]
+            if any(o[k] for k in ("data_ops", "metadata_ops", "sync_ops", "service_ns", "bytes"))]
+    got = [e["object"] for e in json.loads(events.read_text())]
+    bad = [] if got == want else [f"events of phase after phase: expected {want}, got {got}"]
     for o in report["objects"][:4]:
         got = next((r for r in ledger["objects"] if r["object"] == o["object"]), None)
         if got is None:

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "analyzer/gain.h"
+#include "analyzer/ledger_json.h"
+#include "analyzer/phases.h"
 #include "analyzer/report_json.h"
 #include "analyzer/report_ledger.h"
 #include "analyzer/report_markdown.h"
@@ -98,6 +100,18 @@ static struct iot_test_run *random_run(uint64_t seed)
                                 (int)below(2));
     }
     return run;
+}
+
+/* For the report that is made next. */
+static void random_steps(int64_t starts[5])
+{
+    starts[0] = 0;
+    for (size_t i = 1; i < 5; i++)
+        starts[i] = starts[i - 1] + (int64_t)below(WALL / 4);
+    steps = (struct iot_steps){.starts_ns = starts + 1,
+                               .n = below(5),
+                               .end_ns = starts[4] + (int64_t)below(WALL / 8),
+                               .source = IOT_STEPS_MARKS};
 }
 
 /* --- conservation --- */
@@ -225,13 +239,8 @@ Test(report, conserves_whatever_was_traced)
     static const size_t tops[] = {SIZE_MAX, 0, 1, 7};
     for (uint64_t seed = 1; seed <= 60; seed++) {
         struct iot_test_run *run = random_run(seed);
-        int64_t starts[5] = {0};
-        for (size_t i = 1; i < 5; i++)
-            starts[i] = starts[i - 1] + (int64_t)below(WALL / 4);
-        steps = (struct iot_steps){.starts_ns = starts + 1,
-                                   .n = below(5),
-                                   .end_ns = starts[4] + (int64_t)below(WALL / 8),
-                                   .source = IOT_STEPS_MARKS};
+        int64_t starts[5];
+        random_steps(starts);
         make(run, tops[seed % 4]);
         expect_conserved(run, tops[seed % 4]);
         expect_order(tops[seed % 4]);
@@ -403,17 +412,41 @@ Test(report, the_ledger_gives_the_totals_back)
 {
     for (uint64_t seed = 1; seed <= 60; seed++) {
         struct iot_test_run *run = random_run(seed);
+        int64_t starts[5];
+        random_steps(starts);
         make(run, SIZE_MAX);
-        struct io_ledger_event events[IOT_OTHER];
+        struct iot_ledger_events list;
         struct io_ledger ledger;
-        for (int o = 0; o < IOT_OTHER; o++)
-            events[o] = iot_ledger_event((enum iot_object)o, &report.objects[o].figures);
-        cr_assert_eq(io_critical_path_ledger(events, IOT_OTHER, &ledger, NULL), IO_LEDGER_OK);
+        char *text, message[IOT_LEDGER_JSON_MESSAGE];
+        size_t size;
+        FILE *out = open_memstream(&text, &size);
+        cr_assert_eq(iot_report_write_ledger(&report, out), 0);
+        fclose(out);
+        cr_assert_eq(iot_ledger_json_parse(text, size, &list, message), 0, "%s", message);
+        cr_assert_eq(io_critical_path_ledger(list.events, list.n_events, &ledger, NULL),
+                     IO_LEDGER_OK);
+        size_t n = 0;
+        for (size_t p = 0; p < report.phases->n; p++)
+            for (int o = 0; o < IOT_OTHER; o++) {
+                const struct iot_figures *f = &report.phases->phases[p].objects[o].figures;
+                if (!f->data_ops && !f->metadata_ops && !f->sync_ops && !f->bytes)
+                    continue;
+                cr_assert_lt(n, list.n_events, "an event for each phase and object");
+                cr_expect_eq((int)list.events[n].object, o);
+                cr_expect_eq(list.events[n++].bytes, f->bytes);
+            }
+        cr_expect_eq(n, list.n_events);
+        free(text);
+        free(list.events);
         for (int o = 0; o < IOT_OTHER; o++) {
             const struct iot_figures *f = &report.objects[o].figures;
             cr_expect_eq(ledger.objects[o].bytes, f->bytes);
             cr_expect_float_eq(ledger.objects[o].service_ms, (double)f->service_ns / 1e6, 1e-9);
             cr_expect_float_eq(ledger.objects[o].exposed_ms, (double)f->exposed_ns / 1e6, 1e-9);
+            cr_expect_float_eq(ledger.objects[o].serialization_ms,
+                               (double)f->serialization_ns / 1e6, 1e-9);
+            cr_expect_float_eq(ledger.objects[o].backpressure_ms,
+                               o == IOT_OUTPUT ? (double)f->waited_ns / 1e6 : 0, 1e-9);
         }
         done(run);
     }
