@@ -175,23 +175,15 @@ static int find_queues(struct iot_report *r)
     return 0;
 }
 
-/* The kernel counts for the main thread, which carries the run; it waits while it computes. */
+/* What its carrier waited for a CPU no run on a machine of its own would. */
 static int find_contention(struct iot_report *r)
 {
-    const struct iot_trace *t = r->trace;
-    int64_t waited_ns = 0;
+    int64_t waited_ns = r->run.carrier_runqueue_ns;
     char text[TEXT_MAX];
-    for (size_t i = 0; i < t->n_processes; i++) {
-        const struct iot_process *p = &t->processes[i];
-        if (p->pid == t->processes[0].pid && p->usage_end.runqueue_ns > p->usage_start.runqueue_ns)
-            waited_ns += (int64_t)(p->usage_end.runqueue_ns - p->usage_start.runqueue_ns);
-    }
-    if (waited_ns > r->model->path.compute_ns)
-        waited_ns = r->model->path.compute_ns;
     if (!is_worth(r, waited_ns))
         return 0;
     int n = snprintf(text, sizeof text,
-                     "the main thread was ready to run and waited for a CPU: at most %s",
+                     "the run's main thread was ready to run and waited for a CPU: at most %s",
                      iot_people_time(waited_ns).text);
     return add(r, -1, iot_arena_text(r->arena, text, (size_t)n),
                "give the run more CPUs, or start fewer threads and processes", waited_ns);

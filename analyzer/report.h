@@ -85,7 +85,9 @@ struct iot_report_run {
     uint64_t processes, lanes; /* a process that execs stays one */
     uint64_t storage_read_bytes, storage_write_bytes;
     int64_t file_read_bytes; /* by calls, from regular files */
-    uint64_t runqueue_ns;
+    /* Ready, and waiting for a CPU, in calls and outside: the kernel counts it for main threads. */
+    uint64_t runqueue_ns;        /* in all processes */
+    int64_t carrier_runqueue_ns; /* in those whose main thread carries the run; at most all of it */
     int tsc;
     struct iot_untraced *untraced;
     size_t n_untraced;

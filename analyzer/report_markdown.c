@@ -112,7 +112,7 @@ static void put_list(FILE *out, const char *heading, const char *const *texts, s
 
 void iot_report_write_markdown(const struct iot_report *r, FILE *out, size_t files)
 {
-    char verdict[256];
+    char verdict[IOT_VERDICT_BYTES];
     iot_verdict(r, verdict);
     fputs("# I/O of ", out);
     fputs("<code>", out);

@@ -39,7 +39,7 @@ void iot_page_heading(const struct iot_page *page, const char *text)
 
 static void put_verdict(const struct iot_page *page)
 {
-    char text[256];
+    char text[IOT_VERDICT_BYTES];
     iot_verdict(page->report, text);
     bold(page, true);
     iot_page_wrapped(page, text, 0);

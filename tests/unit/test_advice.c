@@ -4,6 +4,7 @@
 
 #include "analyzer/advice.h"
 #include "analyzer/phases.h"
+#include "analyzer/verdict.h"
 #include "tests/unit/runs.h"
 
 #define MS INT64_C(1000000)
@@ -134,6 +135,45 @@ Test(advice, when_it_is_not_io)
     cr_assert_eq(report.advice->n, 2);
     expect_gain(-1, "70 % of it is sleep", 700 * MS, 100);
     expect_gain(-1, "waited for a CPU: at most 60.0 ms", 60 * MS, 0);
+    done(run);
+}
+
+/* The advice, the evidence and the verdict speak of one figure, however little is computed. */
+Test(advice, a_busy_machine)
+{
+    struct iot_test_run *run = iot_test_run_new(1000 * MS);
+    char verdict[IOT_VERDICT_BYTES];
+    size_t e = iot_test_run_event(run, IOT_OP_READ, iot_test_run_regular(run, "/d/a.jpg"), MS, 0);
+    run->t1[e] = 900 * MS;
+    run->processes[0].usage_end.runqueue_ns = (uint64_t)(300 * MS);
+    iot_test_run_process(run, 101, 100); /* nothing waits for it */
+    run->processes[1].end_ns = run->lanes[1].end_ns = 900 * MS;
+    run->processes[1].usage_end.runqueue_ns = (uint64_t)(500 * MS);
+    iot_test_run_event(run, IOT_OP_READ, iot_test_run_regular(run, "/d/b.jpg"), MS, MS);
+    make(run);
+    expect_gain(-1, "waited for a CPU: at most 300 ms", 300 * MS, 0);
+    int said = 0;
+    for (size_t i = 0; i < report.n_evidence; i++)
+        said += strstr(report.evidence[i],
+                       "waited 800 ms for a CPU, the run's main thread 300 ms of it") != NULL;
+    cr_expect_eq(said, 1);
+    iot_verdict(&report, verdict);
+    cr_expect_not_null(strstr(verdict, "busy: for 30 % of the run"), "%s", verdict);
+    done(run);
+}
+
+Test(advice, a_machine_that_is_not_busy)
+{
+    struct iot_test_run *run = iot_test_run_new(1000 * MS);
+    char verdict[IOT_VERDICT_BYTES];
+    iot_test_run_event(run, IOT_OP_READ, iot_test_run_regular(run, "/d/a.jpg"), 400 * MS, 0);
+    run->processes[0].usage_end.runqueue_ns = (uint64_t)(9 * MS);
+    make(run);
+    cr_expect_null(advice(-1, "CPU"));
+    for (size_t i = 0; i < report.n_evidence; i++)
+        cr_expect_null(strstr(report.evidence[i], "for a CPU"));
+    iot_verdict(&report, verdict);
+    cr_expect_null(strstr(verdict, "busy"), "%s", verdict);
     done(run);
 }
 
