@@ -214,9 +214,11 @@ static void tell(const struct shared *shared, const struct iot_program *program)
     if (iot_run_folder_files(shared->folder))
         print_report(shared->folder);
     else
-        iot_error("run: nothing was recorded in %s: %s%s", shared->folder, program->path,
+        iot_error("run: nothing was recorded: %s%s; the trace folder %s %s", program->path,
                   program->obstacle ? " cannot be traced"
-                                    : " did not load libiotrace.so, or could not write there");
+                                    : " did not load libiotrace.so, or could not write there",
+                  shared->folder,
+                  iot_run_folder_drop(shared->folder) ? "stays" : "was empty and is gone");
 }
 
 static int run(const struct options *options)

@@ -8,7 +8,9 @@
 #include "analyzer/json_out.h"
 #include "analyzer/out_file.h"
 #include "analyzer/people.h"
+#include "analyzer/report_text.h"
 #include "analyzer/reporting.h"
+#include "analyzer/text.h"
 #include "analyzer/whatif.h"
 
 #define IOT_WHATIF_SCHEMA "iotrace-whatif/1"
@@ -144,11 +146,17 @@ static void write_text(FILE *out, const struct iot_whatif *w)
     if (w->fixed_ns != IOT_NOT_COMPUTED)
         fprintf(out, "The fixed latency of such a call, as fitted, is %s.\n",
                 iot_people_time(w->fixed_ns).text);
-    fprintf(out, "\n%-22s %9s %9s\n", "critical path", "now", "then");
+    fprintf(out, "\n%-22s %9s %9s\n", "critical path", "recorded", "then");
     for (size_t k = 0; k < n; k++)
         if (parts[k].before || parts[k].then)
             fprintf(out, "%-22s %9s %9s\n", parts[k].name, iot_people_time(parts[k].before).text,
                     iot_people_time(parts[k].then).text);
+    fputc('\n', out);
+    iot_write_wrapped(out,
+                      "The recorded path is the one that the run took. There may be more I/O on it "
+                      "than the report calls exposed: where it is gone, other work takes the place "
+                      "of some of it.",
+                      0, 0, IOT_TEXT_COLUMNS);
 }
 
 static void write_path(struct iot_json *json, const char *key, const struct part *parts, size_t n,

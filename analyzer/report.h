@@ -68,7 +68,7 @@ struct iot_report_file {
     const char *why; /* it has this object */
     uint32_t file;   /* index in the trace; IOT_NO_INDEX: none of them */
     uint8_t object;
-    uint8_t rest; /* "(n more)": what --top cut */
+    uint64_t rest; /* of "(n more)", what --top cut: n */
     struct iot_figures figures;
     struct iot_ready ready;
 };

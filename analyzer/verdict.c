@@ -67,7 +67,7 @@ void iot_verdict(const struct iot_report *r, char text[IOT_VERDICT_BYTES])
     size_t n = strlen(text);
     if (busy > 0 && busy >= r->model->wall_ns / 100 * IOT_BUSY_PERCENT)
         snprintf(text + n, IOT_VERDICT_BYTES - n,
-                 " The machine was busy: for %s of the run its main thread waited for a CPU, which "
-                 "makes the times below longer than they are alone.",
+                 " The machine was busy: for %s of the run its main thread waited for a CPU, so "
+                 "times here are longer than they would be on a machine of its own.",
                  iot_people_share(busy, r->model->wall_ns).text);
 }
