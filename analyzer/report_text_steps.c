@@ -12,17 +12,13 @@ static void put_phases(const struct iot_page *page)
             "service", "exposed", "hidden");
     for (size_t p = 0; p < phases->n; p++) {
         const struct iot_phase *phase = &phases->phases[p];
-        int64_t bytes = 0, service = 0, exposed = 0;
-        for (int o = 0; o < IOT_OBJECTS; o++) {
-            bytes += phase->objects[o].figures.bytes;
-            service += phase->objects[o].figures.service_ns;
-            exposed += phase->objects[o].figures.exposed_ns;
-        }
+        struct iot_phase_sum sum = iot_phase_sum(phase);
         fprintf(page->out, "%-10s %9s %6s %9s %9s %9s %9s\n", phase->name,
                 iot_people_time(phase->end_ns - phase->start_ns).text,
                 phase->steps ? iot_people_count((int64_t)phase->steps).text : "-",
-                iot_people_bytes(bytes).text, iot_people_time(service).text,
-                iot_people_time(exposed).text, iot_people_time(service - exposed).text);
+                iot_people_bytes(sum.bytes).text, iot_people_time(sum.service_ns).text,
+                iot_people_time(sum.exposed_ns).text,
+                iot_people_time(sum.service_ns - sum.exposed_ns).text);
     }
 }
 
@@ -58,5 +54,5 @@ void iot_page_advice(const struct iot_page *page)
         if (iot_words_leave(r, o, text))
             iot_page_point(page, text);
     if (!r->advice->n)
-        iot_page_point(page, "Nothing that a replay knows of wins 1 % of the run.");
+        iot_page_point(page, IOT_WORDS_NO_ADVICE);
 }

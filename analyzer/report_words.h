@@ -39,6 +39,7 @@ bool iot_words_queue(const struct iot_report *report, size_t line, char text[IOT
 /* Why a pipe is state above, and something else as a queue. */
 bool iot_words_pipes(const struct iot_report *report, char text[IOT_SENTENCE_BYTES]);
 
+#define IOT_WORDS_NO_ADVICE "Nothing that a replay knows of wins 1 % of the run."
 void iot_words_advice(const struct iot_advice *advice, char text[IOT_SENTENCE_BYTES]);
 /* That an object's I/O is hidden, and may stay as it is. */
 bool iot_words_leave(const struct iot_report *report, int object, char text[IOT_SENTENCE_BYTES]);

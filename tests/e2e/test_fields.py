@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Fields of the ledger on real runs: page cache, latency and bandwidth, decoding, the ways out."""
+import html
 import json
 import os
 import re
@@ -177,9 +178,13 @@ def check_markdown(place):
             bad.append(f"rows of {columns} columns")
     if re.search(r"<(?=[a-zA-Z!?/])(?!/?code>)", text):
         bad.append("HTML from a name")
-    for line in harness.report(folder)["evidence"]:
-        if line.split(":")[0] not in text:
+    report, words = harness.report(folder), html.unescape(text)
+    for line in report["evidence"] + [a["finding"] for a in report["advice"]] + \
+            [f"## {heading}" for heading in ("Files", "What to do", "Not seen", "Not proved")]:
+        if line not in words:
             bad.append(f"not in it: {line}")
+    if not re.search(rf"^\| total \| {sum(o['files'] for o in report['objects'])} \|", text, re.M):
+        bad.append("no row for the total")
     return bad
 
 

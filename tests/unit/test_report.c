@@ -454,6 +454,16 @@ Test(report, the_ledger_gives_the_totals_back)
 
 /* --- Markdown --- */
 
+static char *as_text(const struct iot_text_style *style)
+{
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    iot_report_write_text(&report, out, style);
+    fclose(out);
+    return text;
+}
+
 Test(report, markdown_says_what_it_says_whatever_the_names)
 {
     static const char name[] =
@@ -482,17 +492,86 @@ Test(report, markdown_says_what_it_says_whatever_the_names)
     done(run);
 }
 
-/* --- text --- */
-
-static char *as_text(const struct iot_text_style *style)
+static char *as_markdown(size_t files)
 {
     char *text;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    iot_report_write_text(&report, out, style);
+    iot_report_write_markdown(&report, out, files);
     fclose(out);
     return text;
 }
+
+/* A comment on GitHub. */
+Test(report, markdown_fits_a_comment_whatever_the_names)
+{
+    static const char *command[41];
+    struct iot_test_run *run = iot_test_run_new(WALL);
+    char name[4096] = "/";
+    for (int k = 0; k < 40; k++)
+        command[k] = name;
+    for (int f = 0; f < 30; f++) {
+        memset(name + 1, "|*<\xff"[f % 4], sizeof name - 2);
+        name[1] = (char)('a' + f % 26);
+        size_t e = iot_test_run_event(run, IOT_OP_READ, iot_test_run_regular(run, name), 100000, 0);
+        iot_test_run_expose(run, e, 1000 + f, f % 2);
+    }
+    run->processes[0].command = command;
+    make(run, SIZE_MAX);
+    char *text = as_markdown(20);
+    cr_expect_lt(strlen(text), 65536);
+    cr_expect_not_null(strstr(text, "10 more files"));
+    free(text);
+    done(run);
+}
+
+/* All that the text says, Markdown says. */
+Test(report, markdown_is_as_complete_as_text)
+{
+    static const char *const headings[] = {"Steps",      "Who waited for whom", "Queues",
+                                           "What to do", "Not seen",            "Not proved"};
+    struct iot_waited waited = {"main thread", "reader", "reading", "/d/*.jpg", IOT_INPUT, WALL / 9};
+    struct iot_queue queue = {.name = "pipe:[7]",
+                              .producer = "reader",
+                              .consumer = "main thread",
+                              .messages = 20,
+                              .mean_length = 1.5,
+                              .max_length = 3};
+    struct iot_test_run *run = iot_test_run_new(WALL);
+    int64_t starts[2] = {WALL / 4, WALL / 2};
+    size_t e = iot_test_run_event(run, IOT_OP_READ, iot_test_run_regular(run, "/d/1.jpg"), WALL / 5,
+                                  WALL / 4 + 1);
+    iot_test_run_expose(run, e, WALL / 5, 0);
+    run->model.path = (struct iot_path_parts){.compute_ns = WALL - WALL / 5, .io_ns = WALL / 5};
+    steps = (struct iot_steps){
+        .starts_ns = starts, .n = 2, .end_ns = WALL, .anchor = e, .source = IOT_STEPS_MARKS};
+    make(run, SIZE_MAX);
+    report.waits = malloc(sizeof waited);
+    report.queues = malloc(sizeof queue);
+    *report.waits = waited;
+    *report.queues = queue;
+    report.n_waits = report.n_queues = 1;
+    char *text = as_text(&(struct iot_text_style){0}), *markdown = as_markdown(20);
+    for (size_t k = 0; k < sizeof headings / sizeof *headings; k++) {
+        char there[64];
+        snprintf(there, sizeof there, "\n%s\n", headings[k]);
+        cr_expect_not_null(strstr(text, there), "%s", there);
+        snprintf(there, sizeof there, "\n## %s\n\n", headings[k]);
+        cr_expect_not_null(strstr(markdown, there), "%s", there);
+    }
+    cr_expect_not_null(strstr(markdown, "| total | 1 |"), "%s", markdown);
+    cr_expect_not_null(strstr(markdown, "Without any I/O it would take 800 ms"), "%s", markdown);
+    cr_expect_not_null(strstr(markdown, "| steady |"), "%s", markdown);
+    cr_expect_not_null(strstr(markdown, "- On average&#58; input 0.5 calls"), "%s", markdown);
+    cr_expect_not_null(strstr(markdown, "which was reading &#96;/d/&#42;.jpg&#96;"), "%s", markdown);
+    cr_expect_not_null(strstr(text, "Without any I/O it would take"), "%s", text);
+    free(text);
+    free(markdown);
+    steps = (struct iot_steps){0};
+    done(run);
+}
+
+/* --- text --- */
 
 static void expect_narrow(char *text)
 {
