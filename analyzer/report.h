@@ -111,6 +111,7 @@ struct iot_report {
     size_t n_queues;
     struct iot_waited *waits;
     size_t n_waits;
+    struct iot_gaps *gaps;          /* where objects were encoded and decoded: serialization.h */
     uint32_t *of_event;             /* row by event; IOT_NO_INDEX: no I/O */
     struct iot_phases *phases;      /* phases.h */
     struct iot_advice_list *advice; /* advice.h */

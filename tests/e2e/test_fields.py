@@ -134,6 +134,10 @@ def check_decoding(place):
         bad.append(f"expected {spent} ns of decoding, got {f['serialization_ns']}")
     if f["ready_ns"] is None or f["ready_ns"]["decode"] < 0.8 * spent * 7 / 8:
         bad.append(f"expected most of {spent} ns in ready_ns, got {f['ready_ns']}")
+    gains = [a["gain_ns"] for a in harness.report(done.folder)["advice"]
+             if a["finding"].startswith("decoding artifact takes ")]
+    if len(gains) != 1 or not 0.6 * spent <= gains[0] <= 0.9 * f["serialization_ns"]:
+        bad.append(f"decoding in a quarter of {spent} ns wins {gains}")
     if b"Encoding and decoding, beside this: artifact" not in harness.ask("report", done.folder):
         bad.append("no word on it in the text")
     if f["service_ns"] > spent + 50e6:
