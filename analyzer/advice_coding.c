@@ -87,7 +87,7 @@ static int look_at(struct iot_report *r, int object, const uint32_t *edge_of, in
         return 0;
     int n = snprintf(text, sizeof text, "%s %s takes %s beside its I/O of %s", words[object].doing,
                      iot_object_names[object], iot_people_time(f->serialization_ns).text,
-                     iot_people_time(f->service_ns).text, FASTER);
+                     iot_people_time(f->service_ns).text);
     return iot_advice_add(r, object, iot_arena_text(r->arena, text, (size_t)n),
                           words[object].action, gain);
 }
