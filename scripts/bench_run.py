@@ -74,6 +74,7 @@ class Machine:
         self.file = self.folder / "blocks"
         self.file.write_bytes(os.urandom(BLOCK * FILE_BLOCKS))
         self.stub = str(self.programs / "libstub.so")
+        self.tick = str(self.programs / "libtick.so")
         self.tracer = str(pathlib.Path(tracer).resolve())
         self.tracer_missing = "" if os.path.exists(self.tracer) else "libiotrace.so is not built"
         self.sessiond = None
@@ -206,3 +207,8 @@ def interleave(rounds, contenders, measure):
             if not contender.missing:
                 results[place].append(measure(contender))
     return results
+
+
+def table(header, rows):
+    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])

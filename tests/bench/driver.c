@@ -1,6 +1,6 @@
 /* Makes calls of one kind in several threads and prints what one of them costs:
  *
- *     driver [-t THREADS] [-n CALLS] [-r ROUNDS] empty|pread|write FILE
+ *     driver [-t THREADS] [-n CALLS] [-r ROUNDS] empty|lock|pread|write FILE
  *
  * One line: `kind=pread threads=1 … total_calls=… ns_median=… ns_min=… ns_max=… kops_median=…`.
  * A round is CALLS calls in each thread; one round more, the first, is not counted, but its calls
@@ -28,6 +28,7 @@ struct thread {
     pthread_t id;
     uint64_t start_ns, end_ns; /* of the last round */
     uint64_t bytes;            /* moved in the last round */
+    pthread_mutex_t mutex;
     _Alignas(BENCH_BLOCK) char buffer[BENCH_BLOCK];
 };
 
@@ -76,8 +77,19 @@ static void loop_write(struct thread *t)
         t->bytes += (uint64_t)write(BENCH_FD, t->buffer, BENCH_BLOCK);
 }
 
+/* A lock that is free, and its release: one call. Each thread has its own. */
+static void loop_lock(struct thread *t)
+{
+    for (uint64_t i = 0; i < calls; i++) {
+        pthread_mutex_lock(&t->mutex);
+        t->bytes += BENCH_BLOCK;
+        pthread_mutex_unlock(&t->mutex);
+    }
+}
+
 static const struct kind kinds[] = {
     {"empty", loop_empty},
+    {"lock", loop_lock},
     {"pread", loop_pread},
     {"write", loop_write},
 };
@@ -181,7 +193,7 @@ int main(int argc, char **argv)
             return 2;
     }
     if (argc - optind != 2)
-        fail("usage", "driver [-t THREADS] [-n CALLS] [-r ROUNDS] empty|pread|write FILE");
+        fail("usage", "driver [-t THREADS] [-n CALLS] [-r ROUNDS] empty|lock|pread|write FILE");
     kind = find_kind(argv[optind]);
     open_file(argv[optind + 1]);
 
@@ -190,6 +202,8 @@ int main(int argc, char **argv)
         fail("threads", strerror(ENOMEM));
     memset(threads, 0, n * sizeof(*threads));
     pthread_barrier_init(&barrier, NULL, n + 1);
+    for (unsigned i = 0; i < n; i++)
+        pthread_mutex_init(&threads[i].mutex, NULL);
     for (unsigned i = 0; i < n; i++)
         if (pthread_create(&threads[i].id, NULL, run, &threads[i]) != 0)
             fail("pthread_create", "no more threads");
