@@ -63,9 +63,9 @@ def cached(machine, options):
     for threads in (1, 4):
         group = [machine.bare(), machine.two_clocks("tsc"), machine.traced("tsc"),
                  machine.two_clocks("monotonic"), machine.traced("monotonic"), machine.lttng(),
-                 *machine.straces()]
+                 machine.darshan(), machine.dftracer(), *machine.straces()]
         results = interleave(options.rounds, group, lambda one: machine.driver(
-            one, "pread", options.calls, threads))
+            one, "pread", options.calls, threads, options=("-o",)))
         for place, one in enumerate(group):
             name = f"{one.label}, {one.clock}" if one.clock else one.label
             if one.missing:
