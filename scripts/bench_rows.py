@@ -17,6 +17,7 @@ CALL_LIMITS = {
 EXECS = 200             # a round of `startup`; the slow ones make fewer, but
 LEAST_EXECS = 20
 EXIT_EVENTS = 2_000_000
+LONGEST_CALLS = 1_000_000
 SIZE_CALLS = 1_000_000
 
 
@@ -122,6 +123,24 @@ def ending(machine, options):
                   "limit"], rows)
 
 
+def longest(machine, options):
+    """The slowest of a million calls in front of the stub."""
+    group = [machine.bare(), machine.two_clocks("tsc"), machine.traced("tsc")]
+    results = interleave(options.rounds, group, lambda one: machine.program(
+        one, "longest", LONGEST_CALLS, machine.file, behind=(machine.stub,)))
+    rows = []
+    for place, one in enumerate(group):
+        if one.missing:
+            rows.append([one.label, one.missing, "", "", ""])
+            continue
+        rows.append([one.label,
+                     *(spread([it[key] for it in results[place]]).text(0)
+                       for key in ("wall_us", "cpu_us", "over_500_us")),
+                     "none" if one.label == "iotrace" else ""])
+    return table(["with", "longest call, µs by the wall", "µs of CPU", "calls above 500 µs of CPU",
+                  "limit"], rows)
+
+
 def folder_bytes(folder):
     """Apparent and allocated bytes of the files of a folder."""
     apparent = allocated = 0
@@ -191,4 +210,4 @@ def lttng_size(machine):
 
 
 ROWS = {"call": call, "cached": cached, "startup": startup, "instructions": instructions,
-        "exit": ending, "size": size}
+        "exit": ending, "longest": longest, "size": size}
