@@ -17,8 +17,8 @@ const char *iot_words_from_here(const struct iot_report *r, const char *path)
 
 /* --- the whole --- */
 
-/* The parts are of the run as it would be without I/O: what takes as long then is not what takes long
- * now. */
+/* The parts are of the run as it would be without I/O: what takes as long then is not what takes
+ * long now. */
 void iot_words_composition(const struct iot_report *r, char text[SIZE])
 {
     const struct iot_model *model = r->model;
@@ -27,7 +27,7 @@ void iot_words_composition(const struct iot_report *r, char text[SIZE])
         const char *name;
         int64_t ns;
     } parts[] = {
-        {"of computing", p->compute_ns},
+        {iot_was_busy(r) ? "of computing and of waiting for a CPU" : "of computing", p->compute_ns},
         {"of GPU work", p->gpu_ns},
         {"of sleep", p->sleep_ns},
         {"of waking up", p->wake_ns},

@@ -11,6 +11,8 @@ int64_t iot_curve_at(const struct iot_model *model, double lambda);
  * machine's load as about the program. */
 #define IOT_BUSY_PERCENT 5
 
+int iot_was_busy(const struct iot_report *report);
+
 enum { IOT_VERDICT_BYTES = 400 };
 
 /* What I/O adds to the run, and which I/O; a sentence with its full stop, and another one where the

@@ -4,6 +4,7 @@
 
 #include "analyzer/advice.h"
 #include "analyzer/phases.h"
+#include "analyzer/report_words.h"
 #include "analyzer/verdict.h"
 #include "tests/unit/runs.h"
 
@@ -223,7 +224,7 @@ Test(advice, when_it_is_not_io)
 Test(advice, a_busy_machine)
 {
     struct iot_test_run *run = iot_test_run_new(1000 * MS);
-    char verdict[IOT_VERDICT_BYTES];
+    char verdict[IOT_VERDICT_BYTES], words[IOT_SENTENCE_BYTES];
     size_t e = iot_test_run_event(run, IOT_OP_READ, iot_test_run_regular(run, "/d/a.jpg"), MS, 0);
     run->t1[e] = 900 * MS;
     run->processes[0].usage_end.runqueue_ns = (uint64_t)(300 * MS);
@@ -240,6 +241,8 @@ Test(advice, a_busy_machine)
     cr_expect_eq(said, 1);
     iot_verdict(&report, verdict);
     cr_expect_not_null(strstr(verdict, "busy: for 30 % of the run"), "%s", verdict);
+    iot_words_composition(&report, words);
+    cr_expect_not_null(strstr(words, " of computing and of waiting for a CPU ("), "%s", words);
     done(run);
 }
 

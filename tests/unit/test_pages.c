@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/arena.h"
+#include "analyzer/lane_names.h"
 #include "analyzer/report_markdown.h"
 #include "analyzer/report_text.h"
 #include "analyzer/text.h"
@@ -13,7 +15,8 @@
 
 /* --- Markdown --- */
 
-static char *as_text(const struct iot_text_style *style)
+/* Inlined, gcc 12 takes what it returns for a pointer to its own variable. */
+__attribute__((noinline)) static char *as_text(const struct iot_text_style *style)
 {
     char *text;
     size_t size;
@@ -51,7 +54,7 @@ Test(pages, markdown_says_what_it_says_whatever_the_names)
     iot_free_report(run);
 }
 
-static char *as_markdown(size_t files)
+__attribute__((noinline)) static char *as_markdown(size_t files)
 {
     char *text;
     size_t size;
@@ -84,6 +87,14 @@ Test(pages, markdown_fits_a_comment_whatever_the_names)
     iot_free_report(run);
 }
 
+/* In place of what was found. */
+static void report_queue(const struct iot_queue *queue)
+{
+    iot_test_report.queues = malloc(sizeof *queue);
+    *iot_test_report.queues = *queue;
+    iot_test_report.n_queues = 1;
+}
+
 /* All that the text says, Markdown says. */
 Test(pages, markdown_is_as_complete_as_text)
 {
@@ -106,10 +117,9 @@ Test(pages, markdown_is_as_complete_as_text)
         .starts_ns = starts, .n = 2, .end_ns = WALL, .anchor = e, .source = IOT_STEPS_MARKS};
     iot_make_report(run, SIZE_MAX);
     iot_test_report.waits = malloc(sizeof waited);
-    iot_test_report.queues = malloc(sizeof queue);
     *iot_test_report.waits = waited;
-    *iot_test_report.queues = queue;
-    iot_test_report.n_waits = iot_test_report.n_queues = 1;
+    iot_test_report.n_waits = 1;
+    report_queue(&queue);
     char *text = as_text(&(struct iot_text_style){0}), *markdown = as_markdown(20);
     for (size_t k = 0; k < sizeof headings / sizeof *headings; k++) {
         char there[64];
@@ -167,6 +177,93 @@ Test(pages, text_has_80_columns_whatever_the_names)
         free(text);
         iot_free_report(run);
     }
+}
+
+/* SIZE_MAX: it is not in it. */
+static size_t place(const char *text, const char *part)
+{
+    const char *found = strstr(text, part);
+    return found ? (size_t)(found - text) : SIZE_MAX;
+}
+
+/* What --top cuts is below the files, by object, and said to be added up. */
+Test(pages, the_files_that_top_cuts)
+{
+    struct iot_test_run *run = iot_test_run_new(WALL);
+    for (int f = 0; f < 5; f++) {
+        char name[32];
+        snprintf(name, sizeof name, "/d/%d.jpg", f);
+        size_t e = iot_test_run_event(run, IOT_OP_READ, iot_test_run_regular(run, name), 1000000, 0);
+        iot_test_run_expose(run, e, 1000000 - f, 0);
+    }
+    iot_make_report(run, 2);
+    char *text = as_text(&(struct iot_text_style){.all_files = true}), *markdown = as_markdown(20);
+    size_t above = place(text, "/d/1.jpg"), heading = place(text, "the other files, added up"),
+           rest = place(text, "  3.00 ms input    3 more files\n");
+    cr_expect(above < heading && heading < rest && rest < SIZE_MAX, "%s", text);
+    cr_expect_null(strstr(text, "/d/2.jpg"));
+    cr_expect_not_null(strstr(markdown, "| input | 3 more files | "), "%s", markdown);
+    free(text);
+    free(markdown);
+    iot_free_report(run);
+}
+
+/* Nobody need wonder why a pipe is state in one table and input in another. */
+Test(pages, what_a_pipe_carries)
+{
+    for (int object = IOT_INPUT; object <= IOT_STATE; object++) {
+        struct iot_queue queue = {.name = "pipe:[7]",
+                                  .object = (uint8_t)object,
+                                  .producer = "worker 1",
+                                  .consumer = "main thread",
+                                  .max_length = 3};
+        struct iot_test_run *run = iot_test_run_new(WALL);
+        iot_make_report(run, SIZE_MAX);
+        report_queue(&queue);
+        char *text = as_text(&(struct iot_text_style){0}), *markdown = as_markdown(20);
+        int said = strstr(text, "on a pipe itself are counted as state") != NULL;
+        cr_expect_eq(said, object != IOT_STATE, "%s", text);
+        said = strstr(markdown, "on a pipe itself are counted as state") != NULL;
+        cr_expect_eq(said, object != IOT_STATE, "%s", markdown);
+        free(text);
+        free(markdown);
+        iot_free_report(run);
+    }
+}
+
+static void expect_name(struct iot_test_run *run, uint32_t lane, const char *name)
+{
+    struct iot_arena *arena = iot_arena_new();
+    const char *got = iot_lane_name(&run->trace, lane, arena);
+    cr_expect_str_eq(got, name, "expected '%s', got '%s'", name, got);
+    iot_arena_free(arena);
+}
+
+/* Where there are several processes, a thread is named with its own. */
+Test(pages, names_of_threads)
+{
+    static const char *const script[] = {"python3", "/home/u/train.py", "-x", NULL},
+                             *const line[] = {"python3", "-c", "import os", NULL};
+    struct iot_test_run *run = iot_test_run_new(WALL);
+    run->processes[0].exe = "/usr/bin/python3.11";
+    run->processes[0].command = script;
+    expect_name(run, 0, "main thread");
+    iot_test_run_process(run, 101, 100);
+    run->processes[1].exe = "/usr/bin/python3.11";
+    iot_test_run_process(run, 102, 100);
+    run->processes[2].exe = "/usr/bin/gzip";
+    expect_name(run, 0, "main thread of train.py");
+    expect_name(run, 1, "worker 1");
+    expect_name(run, 2, "gzip (102)");
+    run->lanes[0].number = run->lanes[1].number = 2;
+    expect_name(run, 0, "thread 2 of train.py");
+    expect_name(run, 1, "thread 2 of worker 1");
+    run->processes[0].command = line;
+    expect_name(run, 0, "thread 2 of python3.11");
+    run->processes[0].exe = "/opt/server";
+    run->processes[0].command = script; /* it is no interpreter: what it is given may be anything */
+    expect_name(run, 0, "thread 2 of server");
+    iot_test_run_free(run);
 }
 
 static void expect_verdict(int64_t exposed, int waited, enum iot_op op, const char *says)
