@@ -134,8 +134,22 @@ struct iot_judgement iot_judge_channel(const struct iot_uses *uses, const struct
         return say(IOT_OUTPUT, file->standard & 2 ? "standard output" : "standard error");
     if (file->kind == IOT_FILE_SOCKET)
         return judge_socket(uses, use, direction);
-    if (file->kind != IOT_FILE_PIPE)
+    switch (file->kind) {
+    case IOT_FILE_PIPE:
+        break;
+    case IOT_FILE_LOADER:
+        return say(IOT_INPUT, "a loader of the program");
+    case IOT_FILE_GPU_EARLY:
+        return say(IOT_ARTIFACT, "copied to the GPU before the first step");
+    case IOT_FILE_GPU_IN:
+        return say(IOT_INPUT, "copied to the GPU in the steps");
+    case IOT_FILE_GPU_OUT:
+        return say(IOT_OUTPUT, "copied from the GPU");
+    case IOT_FILE_GPU_STATE:
+        return say(IOT_STATE, "moved within or between GPUs");
+    default:
         return nothing;
+    }
     if (file->standard & in && direction == IOT_READING)
         return say(IOT_INPUT, "standard input");
     if (!file->standard)

@@ -263,6 +263,9 @@ void iot_explain_write_text(const struct iot_explained *x, FILE *out)
         [IOT_FILE_DIRECTORY] = "folder",   [IOT_FILE_PIPE] = "pipe",
         [IOT_FILE_SOCKET] = "socket",      [IOT_FILE_CHARACTER] = "character device",
         [IOT_FILE_BLOCK] = "block device", [IOT_FILE_ANON] = "without a file",
+        [IOT_FILE_LOADER] = "a loader",    [IOT_FILE_GPU_EARLY] = "copies to a GPU",
+        [IOT_FILE_GPU_IN] = "copies to a GPU", [IOT_FILE_GPU_OUT] = "copies from a GPU",
+        [IOT_FILE_GPU_STATE] = "transfers of GPUs",
     };
     const struct iot_file *file = &x->explainer->trace->files[x->file];
 

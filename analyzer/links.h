@@ -15,6 +15,7 @@ enum iot_waker_kind {
     IOT_WAKER_NONE,
     IOT_WAKER_ENTRY, /* index: an event; when it was entered */
     IOT_WAKER_LANE,  /* index: a lane; when it ended */
+    IOT_WAKER_END,   /* index: an event; when it returned */
 };
 
 struct iot_waker {
@@ -74,6 +75,8 @@ int iot_link_streams(struct iot_links *links, const struct iot_trace *trace);
 int iot_link_connections(struct iot_links *links, const struct iot_trace *trace, uint32_t *peer);
 int iot_link_locks(struct iot_links *links, const struct iot_trace *trace);
 int iot_link_life(struct iot_links *links, const struct iot_trace *trace);
+/* What GPUs do: launches, the order of streams, events, and calls that wait for them. */
+int iot_link_gpu(struct iot_links *links, const struct iot_trace *trace);
 void iot_link_polls(struct iot_links *links, const struct iot_trace *trace);
 
 #endif

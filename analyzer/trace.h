@@ -28,6 +28,12 @@ enum iot_file_kind {
     IOT_FILE_CHARACTER,
     IOT_FILE_BLOCK,
     IOT_FILE_ANON, /* eventfd, epoll, memfd without a path, … */
+    /* What is no file, but has a row: loaders, and copies by GPU and direction. */
+    IOT_FILE_LOADER,
+    IOT_FILE_GPU_EARLY, /* to the GPU, before the first step that is marked */
+    IOT_FILE_GPU_IN,    /* to the GPU, in the steps */
+    IOT_FILE_GPU_OUT,   /* from it */
+    IOT_FILE_GPU_STATE, /* within it, between two, collectives */
 };
 
 /* Everything with one name. Index 0 is "nothing". */
@@ -56,6 +62,7 @@ struct iot_process {
     struct iot_usage usage_start, usage_end;
     const char *source;  /* name of its file in the trace folder */
     const char *exe, *cwd, *host, *kernel, *cpu, *mounts; /* "" if not known */
+    const char *imported; /* the profile that it was made of; "" a recorder made it */
     const char *const *command; /* argv, NULL-terminated */
 };
 
@@ -65,6 +72,9 @@ struct iot_lane {
     uint32_t tid;
     size_t first_event, n_events; /* neighbours in events, by t0 (ties: longest first) */
     int64_t start_ns, end_ns;
+    uint8_t gpu;      /* it is a stream: of this device, with this number */
+    uint32_t device;
+    int64_t stream;
 };
 
 struct iot_events {
@@ -74,7 +84,7 @@ struct iot_events {
     uint64_t *addr;
     uint32_t *file, *file2; /* index into files; 0 none */
     uint32_t *arg;          /* of join, thread_create, start, thread_start: the lane number that obj
-                             * names, UINT32_MAX unknown; of the others 0 */
+                             * names, UINT32_MAX unknown; of what a GPU does, obj2; of the others 0 */
     int32_t *fd;            /* -1 none */
     uint16_t *op, *err;
 };
