@@ -34,7 +34,8 @@ int iot_hand_offs_find(const struct iot_profile *p, struct iot_hand_off **list, 
         return -1;
     for (size_t l = 0; l < p->n_lanes; l++)
         ended[l] = INT64_MIN;
-    qsort(p->spans, p->n_spans, sizeof *p->spans, by_start);
+    if (p->n_spans)
+        qsort(p->spans, p->n_spans, sizeof *p->spans, by_start);
     for (size_t k = 0; k < p->n_spans; k++) {
         const struct iot_span *s = &p->spans[k];
         int64_t before = ended[s->lane];

@@ -187,6 +187,14 @@ static struct met meet(const struct iot_report *r, uint8_t *is_data)
 }
 
 /* In the order of how much they can change the figures. */
+static int has_streams(const struct iot_trace *t)
+{
+    int streams = 0;
+    for (size_t l = 0; l < t->n_lanes; l++)
+        streams |= t->lanes[l].gpu;
+    return streams;
+}
+
 static int say_all(struct iot_report *r, const struct met *met)
 {
     const struct iot_trace *t = r->trace;
@@ -206,7 +214,7 @@ static int say_all(struct iot_report *r, const struct met *met)
     if (r->model->unmatched_waits)
         failed |= say(r, "Of %llu waits it is not known who ended them",
                       (unsigned long long)r->model->unmatched_waits);
-    if (met->threads)
+    if (met->threads && !*r->trace->processes[0].imported)
         failed |= say(r, "Hand-overs between threads without any call (lock-free queues, flags that are "
                          "polled): what is exposed behind them is a lower bound");
     if (met->mapped)
@@ -214,8 +222,14 @@ static int say_all(struct iot_report *r, const struct met *met)
                       "Page faults on mapped files (%llu mappings of data): their time counts as "
                       "computing, their bytes not at all",
                       (unsigned long long)met->mapped);
+    if (*r->trace->processes[0].imported) {
+        failed |= say(r, "Files, and all else that a profiler does not record: the trace was imported");
+        failed |= say(r, "Whom threads waited for: it is inferred from when each was busy");
+        return failed;
+    }
     failed |= say(r, "Calls made without libc: io_uring rings, static programs");
-    failed |= say(r, "GPU work");
+    if (!has_streams(r->trace))
+        failed |= say(r, "GPU work");
     return failed;
 }
 
