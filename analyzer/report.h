@@ -78,6 +78,14 @@ struct iot_untraced {
     const char *why;
 };
 
+/* Bytes that the kernel counted and no recorded call moved: by calls without libc or inside it, and
+ * by children without a trace. */
+struct iot_uncalled {
+    uint32_t pid;
+    const char *exe;
+    uint64_t read_bytes, write_bytes;
+};
+
 struct iot_report_run {
     const char *const *command; /* NULL-terminated */
     const char *host, *cpu, *kernel;
@@ -91,6 +99,9 @@ struct iot_report_run {
     size_t n_untraced;
     const char **not_seen; /* sentences without their full stop */
     size_t n_not_seen;
+    uint64_t uncalled_read_bytes, uncalled_write_bytes;
+    struct iot_uncalled *uncalled; /* by bytes, most first; those with some */
+    size_t n_uncalled;
     const char **filesystems; /* "mount point type", of the files with data */
     size_t n_filesystems;
 };

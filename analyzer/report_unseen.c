@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyzer/arena.h"
+#include "analyzer/people.h"
 #include "analyzer/report_parts.h"
 
 /* --- children without a trace --- */
@@ -186,6 +187,22 @@ static struct met meet(const struct iot_report *r, uint8_t *is_data)
     return met;
 }
 
+/* Below this, a process's loader and libc alone can have read as much inside themselves. */
+enum { SAID_BYTES = 64 * 1024 };
+
+static int say_uncalled(struct iot_report *r)
+{
+    const struct iot_uncalled *most = r->run.uncalled;
+    uint64_t read = r->run.uncalled_read_bytes, written = r->run.uncalled_write_bytes;
+    if (read < SAID_BYTES && written < SAID_BYTES)
+        return 0;
+    return say(r,
+               "Calls read %s and wrote %s that no recorded call moved (without libc, inside it, or in "
+               "children without a trace), most of it in %.120s (pid %u)",
+               iot_people_bytes((int64_t)read).text, iot_people_bytes((int64_t)written).text,
+               most->exe, most->pid);
+}
+
 /* In the order of how much they can change the figures. */
 static int say_all(struct iot_report *r, const struct met *met)
 {
@@ -203,6 +220,7 @@ static int say_all(struct iot_report *r, const struct met *met)
     if (r->run.n_untraced)
         failed |= say(r, "%zu process%s of the run left no trace", r->run.n_untraced,
                       r->run.n_untraced == 1 ? "" : "es");
+    failed |= say_uncalled(r);
     if (r->model->unmatched_waits)
         failed |= say(r, "Of %llu waits it is not known who ended them",
                       (unsigned long long)r->model->unmatched_waits);
