@@ -1,5 +1,6 @@
 #include "preload/record.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -95,8 +96,8 @@ static void half_start(struct iot_thread *t, struct iot_half *half)
 static int slot_start(struct iot_thread *t, uint32_t slot)
 {
     struct iot_thread fresh = {.slot = slot};
-    uint8_t *segment = iot_segment_take(IOT_SEGMENT_ROWS, slot, sizeof(struct iot_segment_header) +
-                                        sizeof(struct iot_half_header));
+    uint8_t *segment = iot_segment_take(
+        IOT_SEGMENT_ROWS, slot, sizeof(struct iot_segment_header) + sizeof(struct iot_half_header));
     if (!segment)
         return -1;
     for (int i = 0; i < 2; i++) {
@@ -171,15 +172,34 @@ struct iot_thread *iot_thread_take(void)
     return begin(t);
 }
 
-/* A handler may have forked, and the child go back into a call that the parent was in, with a pointer
- * to the thread, perhaps to a row, and with numbers that mean something else here. So the child's thread has
- * another slot; and where the parent's rows were, which the child does not share, there is memory for
- * such a call to be recorded in vain. */
+static void map_in_vain(uint8_t *segment)
+{
+    long at = iot_sys(SYS_mmap, segment, IOT_SEGMENT_BYTES, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0);
+    if (at == (long)segment)
+        return;
+    /* Where the flag is not known the address is a wish: by old kernels, and by valgrind, which
+     * also thinks that the parent's rows still are there. */
+    if (at >= 0 || at <= -4096)
+        iot_sys(SYS_munmap, at, IOT_SEGMENT_BYTES);
+    enum { PAGE = 4096 };
+    unsigned char in_memory;
+    for (size_t page = 0; page < IOT_SEGMENT_BYTES; page += PAGE)
+        if (iot_sys(SYS_mincore, segment + page, PAGE, &in_memory) != -ENOMEM)
+            return;
+    iot_sys(SYS_munmap, segment, IOT_SEGMENT_BYTES);
+    iot_sys(SYS_mmap, segment, IOT_SEGMENT_BYTES, PROT_READ | PROT_WRITE,
+            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+}
+
+/* A handler may have forked, and the child go back into a call that the parent was in, with a
+ * pointer to the thread, perhaps to a row, and with numbers that mean something else here. So the
+ * child's thread has another slot; and where the parent's rows were, which the child does not
+ * share, there is memory for such a call to be recorded in vain. */
 static struct iot_thread *take_forked(const struct iot_thread *parent)
 {
     uint8_t *segment = (uint8_t *)parent->half[0].header - sizeof(struct iot_segment_header);
-    iot_sys(SYS_mmap, segment, IOT_SEGMENT_BYTES, PROT_READ | PROT_WRITE,
-            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0);
+    map_in_vain(segment);
     if (iot_process_start())
         return NULL;
     uint32_t slot = parent->slot == 0;
@@ -274,7 +294,8 @@ static int half_encode(struct iot_thread *t, struct iot_half *half)
     return 0;
 }
 
-/* 0, or -1 if its rows are lost: then it is the same filling that begins again, and none is missing. */
+/* 0, or -1 if its rows are lost: then it is the same filling that begins again, and none is
+ * missing. */
 static int half_clear(struct iot_thread *t, struct iot_half *half)
 {
     if (half_encode(t, half) == 0)
