@@ -89,7 +89,7 @@ static const char *why_missing(unsigned op)
     switch (op) {
     case IOT_OP_FORK:
     case IOT_OP_VFORK:
-        return "forked, but ended before it recorded anything";
+        return "forked, but recorded nothing (it ended before, or could make no file)";
     case IOT_OP_SPAWN:
     case IOT_OP_POPEN:
         return "started, but left no trace (static, set-user-id, or no LD_PRELOAD)";
