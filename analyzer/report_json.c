@@ -59,17 +59,16 @@ static void put_untraced(struct iot_json *json, const struct iot_report_run *run
 static void put_uncalled(struct iot_json *json, const struct iot_report_run *run)
 {
     enum { SHOWN = 20 };
-    begin(json, "uncalled");
-    put_uint(json, "read_bytes", run->uncalled_read_bytes);
-    put_uint(json, "write_bytes", run->uncalled_write_bytes);
-    iot_json_key(json, "processes");
-    iot_json_begin_array(json);
+    iot_json_put_object(json, "uncalled");
+    iot_json_put_uint(json, "read_bytes", run->uncalled_read_bytes);
+    iot_json_put_uint(json, "write_bytes", run->uncalled_write_bytes);
+    iot_json_put_array(json, "processes");
     for (size_t i = 0; i < run->n_uncalled && i < SHOWN; i++) {
         iot_json_begin_object(json);
-        put_uint(json, "pid", run->uncalled[i].pid);
-        put_text(json, "exe", run->uncalled[i].exe);
-        put_uint(json, "read_bytes", run->uncalled[i].read_bytes);
-        put_uint(json, "write_bytes", run->uncalled[i].write_bytes);
+        iot_json_put_uint(json, "pid", run->uncalled[i].pid);
+        iot_json_put_string(json, "exe", run->uncalled[i].exe);
+        iot_json_put_uint(json, "read_bytes", run->uncalled[i].read_bytes);
+        iot_json_put_uint(json, "write_bytes", run->uncalled[i].write_bytes);
         iot_json_end_object(json);
     }
     iot_json_end_array(json);
