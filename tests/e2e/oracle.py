@@ -142,6 +142,35 @@ def usable():
     return "strace may not trace here" if harness.run(["strace", "-f", "true"]).status else None
 
 
+# --- how the comparison is known to refuse ---
+
+
+def example(*rows):
+    seen = Seen()
+    for name, direction, moved, stream in rows:
+        seen.add(name, direction, moved, stream)
+    return seen
+
+
+def self_test(out):
+    there = example(("/d/a", "read", 10, 0), ("/d/a", "read", 5, 0), ("/d/b", "write", 7, 0),
+                    ("/etc/passwd", "read", 99, 0), ("/usr/lib/libc.so.6", "read", 832, 0))
+    same = [("/d/a", "read", 10, 0), ("/d/a", "read", 5, 0), ("/d/b", "write", 7, 0)]
+    bad, unseen = compare(there, example(*same))
+    out.point(not bad and unseen == {"read": 99, "libraries": 832}, "what libc reads is told apart",
+              f"{bad} {unseen}")
+    out.point(not compare(there, example(("/d/a", "read", 15, 1), same[2]))[0],
+              "a stream's calls may be fewer")
+    for name, rows in {"bytes lost": [same[0], ("/d/a", "read", 4, 0), same[2]],
+                       "bytes too many": [*same, ("/d/b", "write", 1, 0)],
+                       "a call lost": [("/d/a", "read", 15, 0), same[2]],
+                       "a call without bytes too many": [*same, ("/d/b", "write", 0, 0)],
+                       "a file lost": same[:2], "another direction": [*same[:2], ("/d/b", "read", 7, 0)],
+                       "more inside libc than there was": [*same, ("/etc/passwd", "read", 100, 0)],
+                       }.items():
+        out.point(len(compare(there, example(*rows))[0]) > 0, f"noticed: {name}")
+
+
 def main():
     if len(sys.argv) < 2:
         print("oracle.py: give a command to run", file=sys.stderr)

@@ -9,9 +9,10 @@ from collections import namedtuple
 # line: what runs traced      make: what runs before, untraced     slow: not in an ordinary run
 # unseen: bytes move where no call of libc is seen, and the report has to say so: "bytes" of a
 #   traced process, "process" that left no trace
+# missing: why it is left out here
 # apart: names (a regular expression) of which the trace may have less; why is its `because`
-Program = namedtuple("Program", "name tool line make slow unseen apart because",
-                     defaults=("", False, None, None, None))
+Program = namedtuple("Program", "name tool line make slow unseen apart because missing",
+                     defaults=("", False, None, None, None, None))
 
 SQL = """
 pragma journal_mode=wal; create table t(a integer primary key, b text);
@@ -175,6 +176,8 @@ PROGRAMS = [
                                 "sed -i s/a/b/ text; grep -c b text; split -n 4 blob; head -c 100000 blob "
                                 "| tail -c 100 > end; shuf text | tee copy | cksum"),
     *(Program(f"fio {engine}", "fio", fio(engine)) for engine in ("sync", "psync", "vsync", "mmap")),
+    *(Program(f"fio {engine}", "fio", fio(engine), missing="its requests are not recorded")
+      for engine in ("libaio", "io_uring")),
     Program("node", "node", "node script.js", f"cat > script.js <<'END'\n{NODE}\nEND", slow=True,
             unseen="bytes", apart=r".*/blob(\.copy)?$", because="copy_file_range by its number"),
     Program("java", "java", "java Copy.java", f"cat > Copy.java <<'END'\n{JAVA}\nEND", slow=True),

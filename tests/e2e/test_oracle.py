@@ -87,13 +87,16 @@ def main():
     wanted = [a for a in sys.argv[1:] if not a.startswith("-")]
     if not wanted:
         strace_moves.self_test(out)
+        oracle.self_test(out)
     for program in PROGRAMS:
         if wanted and not any(w in program.name for w in wanted):
             continue
         if program.slow and not harness.full() and not wanted:
             continue
-        if not which(program.tool):
-            out.skip(program.name, f"{program.tool} is not installed")
+        missing = program.missing or (None if which(program.tool) else
+                                      f"{program.tool} is not installed")
+        if missing:
+            out.skip(program.name, missing)
             continue
         name = f"{program.name} ({program.because})" if program.because else program.name
         out.run(name, lambda: check(program))
