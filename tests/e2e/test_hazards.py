@@ -39,10 +39,11 @@ Hazard = collections.namedtuple("Hazard", "name victim way status same env prelo
 
 # A command in front of the victim; preload libraries round those of the row; a load beside it
 # `alone`: victims that do not work in these circumstances themselves are left out
+# `timeout`: seconds that a run may take
 # `mask`: what the command itself shows of itself on standard output
 # `without`: rows that make no sense there, with the reason
-Way = collections.namedtuple("Way", "command env preload load alone mask without",
-                             defaults=((), {}, "{rest}", False, False, None, {}))
+Way = collections.namedtuple("Way", "command env preload load alone mask without timeout",
+                             defaults=((), {}, "{rest}", False, False, None, {}, 120))
 
 
 def valgrind():
@@ -56,8 +57,8 @@ def valgrind():
 WAYS = {
     "plain": Way(),
     "between": Way(preload="{before} {rest} {behind}"),
-    "busy": Way(load=True),
-    "valgrind": Way(command=valgrind(), env={"VALGRIND_LAUNCHER": "/usr/bin/valgrind"}, alone=True,
+    "busy": Way(load=True, timeout=600),
+    "valgrind": Way(command=valgrind(), timeout=600, env={"VALGRIND_LAUNCHER": "/usr/bin/valgrind"}, alone=True,
                     without={"SIGPROF storm on a small alternate stack":
                              "valgrind's frames are larger than the stack that the system asks for"},
                     mask=rb"^.*(valgrind|vgdb).*\n"),
@@ -342,7 +343,7 @@ def check(hazard, way):
         place.chmod(0o755)
         work = fresh(place / "work")
         env = (hazard.env(work) if hazard.env else {}) | way.env
-        without = harness.run(argv_of(hazard, work, way), harness.plain(env), place)
+        without = harness.run(argv_of(hazard, work, way), harness.plain(env), place, way.timeout)
         if without.status != hazard.status:
             if way.alone:
                 raise NotAlone(f"without the preload: status {without.status}")
@@ -352,7 +353,7 @@ def check(hazard, way):
         folder = place / "trace"
         env |= {"LD_PRELOAD": libraries(way.preload.format(rest=hazard.preload, before="{before}",
                                                             behind="{behind}")), "IOTRACE_DIR": str(folder)}
-        done = harness.run(argv_of(hazard, work, way), harness.plain(env), place)
+        done = harness.run(argv_of(hazard, work, way), harness.plain(env), place, way.timeout)
         wait_for_rest(hazard, work)
         bad = []
         if done.status != hazard.status:
