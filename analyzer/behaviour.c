@@ -1,5 +1,7 @@
 #include "analyzer/behaviour.h"
 
+#include <string.h>
+
 /* Without marks that say where steps are, time has to do. What is over within the first quarter of
  * the run was loaded; what goes on for more than half of it was read along the way. */
 enum {
@@ -12,6 +14,8 @@ enum {
     MAPS_MIN = 3,
     BACK_SHARE = 8,        /* state if this part of what was written is read back */
     SYNCED_BACK_SHARE = 2, /* who syncs means to keep: a database, and what it looks up in it */
+    TINY_BYTES = 4096,
+    PROBE_SHARE = 100, /* what is removed after less than this part of the run only tried something */
 };
 
 static const struct iot_judgement nothing = {.object = -1};
@@ -33,7 +37,16 @@ static int is_state(const struct iot_group *g)
            g->back_read_bytes >= g->back_bytes / share;
 }
 
-struct iot_judgement iot_judge_written(const struct iot_group *g, const struct iot_use *use)
+/* Whether a folder can be written in, or how long that takes. */
+static int is_probe(const struct iot_uses *uses, const struct iot_use *use)
+{
+    return !use->renamed_to && !use->read_bytes && use->written_bytes < TINY_BYTES &&
+           use->removed_ns != INT64_MAX &&
+           use->removed_ns - use->first_write_ns < uses->wall_ns / PROBE_SHARE;
+}
+
+struct iot_judgement iot_judge_written(const struct iot_uses *uses, const struct iot_group *g,
+                                       const struct iot_use *use)
 {
     static const char *const written[2][2] = {{"written", "written, synced"},
                                               {"written, renamed", "written, synced, renamed"}};
@@ -41,6 +54,8 @@ struct iot_judgement iot_judge_written(const struct iot_group *g, const struct i
         return nothing;
     if (is_state(g))
         return say(IOT_STATE, "written, then read back");
+    if (use->written_bytes && is_probe(uses, use))
+        return say(IOT_OTHER, "written, and removed at once");
     if (!use->written_bytes)
         return say(IOT_OUTPUT, use->flags & IOT_USE_MAPPED ? "written through a mapping"
                                                            : "opened to be written");
@@ -54,8 +69,9 @@ static struct iot_judgement judge_read_back(const struct iot_group *g, const str
     int state = is_state(g) || !g->n_written;
     if (state && use->read_back_bytes > use->read_bytes / 2)
         return say(IOT_STATE, "written, then read back");
-    /* Pages of a database: looked at between changes of it. */
-    if (!state && use->read_back_bytes && use->written_bytes > use->read_bytes)
+    /* Pages of a database: looked at before and between changes of it. */
+    int in_place = !(use->flags & IOT_USE_TO_WRITE);
+    if (!state && (use->read_back_bytes || in_place) && use->written_bytes > use->read_bytes)
         return say(IOT_OUTPUT, "written, and looked at between");
     return nothing;
 }
@@ -93,8 +109,13 @@ struct iot_judgement iot_judge_steps(const struct iot_groups *groups, uint32_t g
                : nothing;
 }
 
-struct iot_judgement iot_guess_read(const struct iot_uses *uses, const struct iot_group *g)
+struct iot_judgement iot_guess_read(const struct iot_uses *uses, const struct iot_group *g,
+                                    const char *name)
 {
+    const char *slash = strrchr(name, '/');
+    int64_t bytes = g->size > g->read_bytes ? g->size : g->read_bytes;
+    if (g->n_read && bytes < TINY_BYTES && loaded_early(uses, g) && !strchr(slash ? slash : name, '.'))
+        return say(IOT_OTHER, "tiny, read early, and of no type");
     if (!g->n_read)
         return g->mapped ? say(IOT_ARTIFACT, "mapped into memory")
                          : say(IOT_INPUT, "read, and no rule knows it");

@@ -15,7 +15,8 @@ struct iot_judgement {
 };
 
 /* Sure enough to stand before the likely rules. */
-struct iot_judgement iot_judge_written(const struct iot_group *group, const struct iot_use *use);
+struct iot_judgement iot_judge_written(const struct iot_uses *uses, const struct iot_group *group,
+                                       const struct iot_use *use);
 /* `likely_artifact`: a likely rule says so of its name. */
 struct iot_judgement iot_judge_read(const struct iot_uses *uses, const struct iot_group *group,
                                     const struct iot_use *use, int likely_artifact);
@@ -25,7 +26,8 @@ struct iot_judgement iot_judge_steps(const struct iot_groups *groups, uint32_t g
                                      const struct iot_step_use *steps);
 
 /* What is left: a file that was read or mapped and that no rule knows. */
-struct iot_judgement iot_guess_read(const struct iot_uses *uses, const struct iot_group *group);
+struct iot_judgement iot_guess_read(const struct iot_uses *uses, const struct iot_group *group,
+                                    const char *name);
 
 /* A pipe or a socket, and what was no regular file and stood on descriptor 0, 1 or 2. */
 struct iot_judgement iot_judge_channel(const struct iot_uses *uses, const struct iot_file *file,

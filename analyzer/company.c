@@ -5,8 +5,8 @@
 
 #include "analyzer/table.h"
 
-/* Beside an artifact, what is smaller describes it. */
-enum { DESCRIPTION_BYTES = 1 << 20 };
+/* Beside an artifact, what is smaller describes it; beside so many files of a data set as well. */
+enum { DESCRIPTION_BYTES = 1 << 20, DATA_SET_FILES = 3 };
 
 struct company {
     const struct iot_trace *trace;
@@ -25,6 +25,12 @@ static int ends_with(const char *name, size_t n, const char *end)
 static int is_read(const struct iot_use *use)
 {
     return use->read_bytes || use->flags & IOT_USE_MAPPED;
+}
+
+/* What the files beside it may overrule. */
+static int is_weak(const struct iot_file_class *c)
+{
+    return c->by[IOT_READING] == IOT_BY_SMALL || c->by[IOT_READING] == IOT_BY_GUESS;
 }
 
 /* --- companions --- */
@@ -138,7 +144,9 @@ static int judge_companions(struct company *w, uint32_t f)
 struct folder {
     const char *name; /* n bytes of the name of a file in it */
     size_t n;
-    unsigned objects; /* bit o: files in it that were read are of that object, and not by a guess */
+    unsigned objects; /* bit o: files in it that were read are of that object, and more than small
+                       * or guessed to be */
+    uint32_t inputs;  /* read, by a sure rule or their use */
     int below;        /* an artifact in a folder of its own */
 };
 
@@ -212,7 +220,7 @@ static int note_folders(struct company *w, struct folders *all)
         const struct iot_file_class *c = &w->classes->files[f];
         const char *name = w->trace->files[f].name;
         if (!w->groups->of_file[f] || !is_read(&w->uses->files[f]) ||
-            c->by[IOT_READING] >= IOT_BY_GUESS || c->object[IOT_READING] >= IOT_OBJECTS)
+            is_weak(c) || c->object[IOT_READING] >= IOT_OBJECTS)
             continue;
         size_t n = folder_bytes(name, strlen(name));
         struct folder *folder = n ? take_folder(all, name, n) : NULL;
@@ -220,27 +228,42 @@ static int note_folders(struct company *w, struct folders *all)
             return -1;
         if (n)
             folder->objects |= 1u << c->object[IOT_READING];
+        if (n && c->object[IOT_READING] == IOT_INPUT)
+            folder->inputs += c->by[IOT_READING] <= IOT_BY_BEHAVIOUR;
         if (n && c->object[IOT_READING] == IOT_ARTIFACT && note_artifact_below(all, name, n))
             return -1;
     }
     return 0;
 }
 
-static int describes(const struct company *w, const struct folders *all, uint32_t f)
+static int describes_artifact(const struct company *w, const struct folder *folder, uint32_t f)
 {
-    const struct iot_file_class *c = &w->classes->files[f];
-    const struct iot_group *g = &w->groups->groups[w->groups->of_file[f]];
-    const char *name = w->trace->files[f].name;
-    const unsigned data = 1u << IOT_INPUT | 1u << IOT_ARTIFACT;
-    int weak = c->by[IOT_READING] == IOT_BY_SMALL || c->by[IOT_READING] == IOT_BY_GUESS;
-    if (!weak || g->read_bytes >= DESCRIPTION_BYTES || !g->n_read ||
-        g->last_read_ns >= w->uses->early_ns)
-        return 0;
-    const struct folder *folder = find_folder(all, name, folder_bytes(name, strlen(name)));
-    if (!folder || (folder->objects & data & ~(1u << IOT_ARTIFACT)))
+    const unsigned artifact = 1u << IOT_ARTIFACT, input = 1u << IOT_INPUT;
+    int early = w->groups->groups[w->groups->of_file[f]].last_read_ns < w->uses->early_ns;
+    if (folder->objects == artifact)
+        return 1;
+    if (!early || folder->objects & input)
         return 0;
     /* A folder above holds all sorts of things, configuration among them. */
-    return folder->objects & data || (folder->below && c->by[IOT_READING] == IOT_BY_GUESS);
+    return folder->objects & artifact ||
+           (folder->below && w->classes->files[f].by[IOT_READING] == IOT_BY_GUESS);
+}
+
+static void judge_description(struct company *w, const struct folders *all, uint32_t f)
+{
+    struct iot_file_class *c = &w->classes->files[f];
+    const struct iot_group *g = &w->groups->groups[w->groups->of_file[f]];
+    const char *name = w->trace->files[f].name;
+    if (!is_weak(c) || g->read_bytes >= DESCRIPTION_BYTES || !g->n_read)
+        return;
+    const struct folder *folder = find_folder(all, name, folder_bytes(name, strlen(name)));
+    if (!folder)
+        return;
+    if (describes_artifact(w, folder, f))
+        settle(c, IOT_READING, IOT_ARTIFACT, "small, beside an artifact");
+    else if (folder->objects == 1u << IOT_INPUT && folder->inputs >= DATA_SET_FILES &&
+             g->last_read_ns < w->uses->early_ns)
+        settle(c, IOT_READING, IOT_INPUT, "small, beside a data set");
 }
 
 static int judge_descriptions(struct company *w)
@@ -248,8 +271,8 @@ static int judge_descriptions(struct company *w)
     struct folders all = {0};
     int failed = note_folders(w, &all);
     for (uint32_t f = 1; f < w->trace->n_files && !failed; f++)
-        if (w->groups->of_file[f] && w->uses->files[f].read_bytes && describes(w, &all, f))
-            settle(&w->classes->files[f], IOT_READING, IOT_ARTIFACT, "small, beside an artifact");
+        if (w->groups->of_file[f] && w->uses->files[f].read_bytes)
+            judge_description(w, &all, f);
     iot_table_free(&all.by_name);
     free(all.folders);
     return failed;
