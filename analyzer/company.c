@@ -6,7 +6,7 @@
 #include "analyzer/table.h"
 
 /* Beside an artifact, what is smaller describes it; beside so many files of a data set as well. */
-enum { DESCRIPTION_BYTES = 1 << 20, DATA_SET_FILES = 3 };
+enum { DESCRIPTION_BYTES = 1 << 20, DATA_SET_FILES = 3, FOLDERS_UP = 3 };
 
 struct company {
     const struct iot_trace *trace;
@@ -28,9 +28,12 @@ static int is_read(const struct iot_use *use)
 }
 
 /* What the files beside it may overrule. */
-static int is_weak(const struct iot_file_class *c)
+static int is_weak(const struct company *w, uint32_t f)
 {
-    return c->by[IOT_READING] == IOT_BY_SMALL || c->by[IOT_READING] == IOT_BY_GUESS;
+    unsigned by = w->classes->files[f].by[IOT_READING];
+    const char *name = w->trace->files[f].name;
+    return by == IOT_BY_SMALL || by == IOT_BY_GUESS ||
+           (by == IOT_BY_LIKELY && ends_with(name, strlen(name), ".txt"));
 }
 
 /* --- companions --- */
@@ -146,8 +149,8 @@ struct folder {
     size_t n;
     unsigned objects; /* bit o: files in it that were read are of that object, and more than small
                        * or guessed to be */
+    unsigned below;   /* likewise, of files in it and in its folders, written ones too */
     uint32_t inputs;  /* read, by a sure rule or their use */
-    int below;        /* an artifact in a folder of its own */
 };
 
 struct folders {
@@ -203,15 +206,29 @@ static struct folder *take_folder(struct folders *all, const char *name, size_t 
     return &all->folders[all->n++];
 }
 
-static int note_artifact_below(struct folders *all, const char *name, size_t n)
+static int note_below(struct folders *all, const char *name, unsigned object)
 {
-    for (int up = 0; up < 2 && (n = folder_bytes(name, n)) > 0; up++) {
+    size_t n = strlen(name);
+    for (int up = 0; up < FOLDERS_UP && (n = folder_bytes(name, n)) > 0; up++) {
         struct folder *folder = take_folder(all, name, n);
         if (!folder)
             return -1;
-        folder->below = 1;
+        folder->below |= 1u << object;
     }
     return 0;
+}
+
+static int note_read(struct folders *all, const char *name, const struct iot_file_class *c)
+{
+    size_t n = folder_bytes(name, strlen(name));
+    struct folder *folder = n ? take_folder(all, name, n) : NULL;
+    if (!n)
+        return 0;
+    if (!folder)
+        return -1;
+    folder->objects |= 1u << c->object[IOT_READING];
+    folder->inputs += c->object[IOT_READING] == IOT_INPUT && c->by[IOT_READING] <= IOT_BY_BEHAVIOUR;
+    return note_below(all, name, c->object[IOT_READING]);
 }
 
 static int note_folders(struct company *w, struct folders *all)
@@ -219,50 +236,70 @@ static int note_folders(struct company *w, struct folders *all)
     for (uint32_t f = 1; f < w->trace->n_files; f++) {
         const struct iot_file_class *c = &w->classes->files[f];
         const char *name = w->trace->files[f].name;
-        if (!w->groups->of_file[f] || !is_read(&w->uses->files[f]) ||
-            is_weak(c) || c->object[IOT_READING] >= IOT_OBJECTS)
+        if (!w->groups->of_file[f])
             continue;
-        size_t n = folder_bytes(name, strlen(name));
-        struct folder *folder = n ? take_folder(all, name, n) : NULL;
-        if (n && !folder)
+        if (w->uses->files[f].written_bytes && note_below(all, name, IOT_OUTPUT))
             return -1;
-        if (n)
-            folder->objects |= 1u << c->object[IOT_READING];
-        if (n && c->object[IOT_READING] == IOT_INPUT)
-            folder->inputs += c->by[IOT_READING] <= IOT_BY_BEHAVIOUR;
-        if (n && c->object[IOT_READING] == IOT_ARTIFACT && note_artifact_below(all, name, n))
+        if (is_read(&w->uses->files[f]) && !is_weak(w, f) &&
+            c->object[IOT_READING] < IOT_OBJECTS && note_read(all, name, c))
             return -1;
     }
     return 0;
 }
 
-static int describes_artifact(const struct company *w, const struct folder *folder, uint32_t f)
+/* Its name says configuration: of the run, rather than of a model. */
+static int is_configuration(const struct company *w, uint32_t f)
+{
+    const char *name = w->trace->files[f].name;
+    return w->classes->files[f].by[IOT_READING] == IOT_BY_SMALL &&
+           !ends_with(name, strlen(name), ".json");
+}
+
+/* In a folder where there are artifacts and nothing else, it is one wherever it stands: a model's
+ * folder has folders. */
+static int is_of_model(const struct company *w, const struct folders *all, uint32_t f)
+{
+    static const unsigned artifact = 1u << IOT_ARTIFACT;
+    const char *name = w->trace->files[f].name;
+    size_t n = strlen(name), n_folder = folder_bytes(name, n);
+    if (is_configuration(w, f))
+        return 0;
+    const struct folder *folder = find_folder(all, name, n_folder);
+    if (!folder)
+        folder = find_folder(all, name, folder_bytes(name, n_folder));
+    return folder && folder->below == artifact;
+}
+
+static int describes_artifact(const struct company *w, const struct folders *all, uint32_t f)
 {
     const unsigned artifact = 1u << IOT_ARTIFACT, input = 1u << IOT_INPUT;
-    int early = w->groups->groups[w->groups->of_file[f]].last_read_ns < w->uses->early_ns;
-    if (folder->objects == artifact)
-        return 1;
-    if (!early || folder->objects & input)
+    const char *name = w->trace->files[f].name;
+    const struct folder *folder = find_folder(all, name, folder_bytes(name, strlen(name)));
+    if (folder && folder->objects == artifact)
+        return folder->below == artifact || !is_configuration(w, f);
+    if (w->groups->groups[w->groups->of_file[f]].last_read_ns >= w->uses->early_ns)
         return 0;
-    /* A folder above holds all sorts of things, configuration among them. */
-    return folder->objects & artifact ||
-           (folder->below && w->classes->files[f].by[IOT_READING] == IOT_BY_GUESS);
+    return (folder && folder->objects & artifact && !(folder->objects & input)) ||
+           is_of_model(w, all, f);
+}
+
+static int describes_data(const struct company *w, const struct folders *all, uint32_t f)
+{
+    const char *name = w->trace->files[f].name;
+    const struct folder *folder = find_folder(all, name, folder_bytes(name, strlen(name)));
+    return folder && folder->objects == 1u << IOT_INPUT && folder->inputs >= DATA_SET_FILES &&
+           w->groups->groups[w->groups->of_file[f]].last_read_ns < w->uses->early_ns;
 }
 
 static void judge_description(struct company *w, const struct folders *all, uint32_t f)
 {
     struct iot_file_class *c = &w->classes->files[f];
     const struct iot_group *g = &w->groups->groups[w->groups->of_file[f]];
-    const char *name = w->trace->files[f].name;
-    if (!is_weak(c) || g->read_bytes >= DESCRIPTION_BYTES || !g->n_read)
+    if (!is_weak(w, f) || g->read_bytes >= DESCRIPTION_BYTES || !g->n_read)
         return;
-    const struct folder *folder = find_folder(all, name, folder_bytes(name, strlen(name)));
-    if (!folder)
-        return;
-    if (describes_artifact(w, folder, f))
+    if (describes_artifact(w, all, f))
         settle(c, IOT_READING, IOT_ARTIFACT, "small, beside an artifact");
-    else if (folder->objects == 1u << IOT_INPUT && folder->inputs >= DATA_SET_FILES &&
-             g->last_read_ns < w->uses->early_ns)
+    else if (describes_data(w, all, f))
         settle(c, IOT_READING, IOT_INPUT, "small, beside a data set");
 }
 

