@@ -203,6 +203,9 @@ static void add_event(struct line *line, const struct call *call, uint32_t f, co
         run->offset[i] = *offset;
         *offset += call->bytes;
         break;
+    case IOT_OP_READ:
+        *offset += call->bytes;
+        break;
     case IOT_OP_OPENAT:
         *offset = 0;
         run->offset[i] = calls[call->which].flags;
