@@ -1,7 +1,5 @@
 #include "analyzer/behaviour.h"
 
-#include <string.h>
-
 /* Without marks that say where steps are, time has to do. What is over within the first quarter of
  * the run was loaded; what goes on for more than half of it was read along the way. */
 enum {
@@ -109,13 +107,8 @@ struct iot_judgement iot_judge_steps(const struct iot_groups *groups, uint32_t g
                : nothing;
 }
 
-struct iot_judgement iot_guess_read(const struct iot_uses *uses, const struct iot_group *g,
-                                    const char *name)
+struct iot_judgement iot_guess_read(const struct iot_uses *uses, const struct iot_group *g)
 {
-    const char *slash = strrchr(name, '/');
-    int64_t bytes = g->size > g->read_bytes ? g->size : g->read_bytes;
-    if (g->n_read && bytes < TINY_BYTES && loaded_early(uses, g) && !strchr(slash ? slash : name, '.'))
-        return say(IOT_OTHER, "tiny, read early, and of no type");
     if (!g->n_read)
         return g->mapped ? say(IOT_ARTIFACT, "mapped into memory")
                          : say(IOT_INPUT, "read, and no rule knows it");

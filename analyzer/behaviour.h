@@ -26,8 +26,7 @@ struct iot_judgement iot_judge_steps(const struct iot_groups *groups, uint32_t g
                                      const struct iot_step_use *steps);
 
 /* What is left: a file that was read or mapped and that no rule knows. */
-struct iot_judgement iot_guess_read(const struct iot_uses *uses, const struct iot_group *group,
-                                    const char *name);
+struct iot_judgement iot_guess_read(const struct iot_uses *uses, const struct iot_group *group);
 
 /* A pipe or a socket, and what was no regular file and stood on descriptor 0, 1 or 2. */
 struct iot_judgement iot_judge_channel(const struct iot_uses *uses, const struct iot_file *file,

@@ -96,7 +96,7 @@ static int by_use(struct work *w, uint32_t f, enum iot_direction d)
                      IOT_BY_BEHAVIOUR, d) ||
         by_likely_rules(g, file->name, d, &w->classes->files[f]))
         return 1;
-    return by_judgement(w, f, iot_guess_read(&w->uses, g, file->name), IOT_BY_GUESS, d);
+    return by_judgement(w, f, iot_guess_read(&w->uses, g), IOT_BY_GUESS, d);
 }
 
 static void decide(struct work *w, uint32_t f, enum iot_direction d)
