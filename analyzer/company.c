@@ -240,8 +240,8 @@ static int note_folders(struct company *w, struct folders *all)
             continue;
         if (w->uses->files[f].written_bytes && note_below(all, name, IOT_OUTPUT))
             return -1;
-        if (is_read(&w->uses->files[f]) && !is_weak(w, f) &&
-            c->object[IOT_READING] < IOT_OBJECTS && note_read(all, name, c))
+        if (is_read(&w->uses->files[f]) && !is_weak(w, f) && c->object[IOT_READING] < IOT_OBJECTS &&
+            note_read(all, name, c))
             return -1;
     }
     return 0;

@@ -6,20 +6,22 @@
 
 enum {
     PIECES_MIN = 3, /* so many a file, on average */
-    BACK_SHARE = 8, /* once a file, and in one of so many pieces, it may go back: headers, tables */
+    JUMP_SHARE = 8, /* once a file, and in one of so many pieces, it may jump: headers, tables */
+    GAP_BYTES = 64 * 1024,
     SAID_SHARE = 2, /* a line of progress comes with less than every other piece */
 };
 
 struct progress {
-    int64_t position; /* of its descriptor */
-    int64_t begin, end, bytes;
+    int64_t position;   /* of its descriptor */
+    int64_t begin, end; /* of all reads */
+    int64_t at;         /* the end of the one before */
     uint32_t reads;
 };
 
 struct load {
     const struct iot_trace *trace;
     struct progress *files;
-    size_t n_files, pieces, back, said;
+    size_t n_files, pieces, jumps, said;
     int64_t bytes, extent;
 };
 
@@ -32,14 +34,15 @@ static int note_read(struct load *l, size_t i)
         return 0;
     if (!p->reads++) {
         l->n_files++;
-        p->begin = p->end = begin;
+        p->begin = p->end = p->at = begin;
     }
     l->pieces++;
-    l->back += begin < p->end;
+    l->jumps += begin < p->at || begin > p->at + GAP_BYTES;
     l->bytes += e->bytes[i];
     l->extent -= p->end - p->begin;
     p->begin = begin < p->begin ? begin : p->begin;
-    p->end = begin + e->bytes[i] > p->end ? begin + e->bytes[i] : p->end;
+    p->at = begin + e->bytes[i];
+    p->end = p->at > p->end ? p->at : p->end;
     l->extent += p->end - p->begin;
     if (placed < 0)
         p->position += e->bytes[i];
@@ -86,7 +89,7 @@ static int is_loading(struct load *l, size_t i)
 static int reads_through(const struct load *l)
 {
     return l->bytes <= l->extent + l->extent / 4 && l->bytes >= l->extent / 2 &&
-           l->back <= l->n_files + l->pieces / BACK_SHARE;
+           l->jumps <= l->n_files + l->pieces / JUMP_SHARE;
 }
 
 int iot_only_loads(const struct iot_anchors *a, size_t kind, const uint32_t *places, size_t n)

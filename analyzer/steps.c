@@ -125,24 +125,52 @@ static size_t carried(const struct iot_trace *t, const struct iot_model *m, uint
     return n;
 }
 
-/* Where the carrying lane spends most of the run in waiting for one thread to end, that thread is
- * where the steps are. Its lane; NULL if there is none. */
-static const struct iot_lane *joined(const struct iot_trace *t, const uint32_t *events, size_t n)
+/* --- the period of a thread that the carrying lane waits for --- */
+
+static const struct iot_lane *joined(const struct iot_trace *t, size_t i)
 {
     const struct iot_events *e = &t->events;
-    for (size_t k = 0; k < n; k++) {
-        size_t i = events[k];
-        if (e->op[i] != IOT_OP_JOIN || e->t1_ns[i] - e->t0_ns[i] < t->wall_ns / 2)
-            continue;
-        for (size_t l = 0; l < t->n_lanes; l++) {
-            const struct iot_process *p = &t->processes[t->lanes[l].process];
-            if (p->first_lane + (size_t)e->arg[i] == l &&
-                i >= t->lanes[p->first_lane].first_event &&
-                i < t->lanes[p->first_lane].first_event + t->lanes[p->first_lane].n_events)
-                return &t->lanes[l];
-        }
+    for (size_t l = 0; l < t->n_lanes; l++) {
+        const struct iot_process *p = &t->processes[t->lanes[l].process];
+        const struct iot_lane *main = &t->lanes[p->first_lane];
+        if (p->first_lane + (size_t)e->arg[i] == l && i >= main->first_event &&
+            i < main->first_event + main->n_events)
+            return &t->lanes[l];
     }
     return NULL;
+}
+
+static int from_thread(struct iot_steps *s, const struct iot_trace *t, const struct iot_lane *lane,
+                       uint32_t *events)
+{
+    size_t n = 0;
+    for (; n < lane->n_events; n++)
+        events[n] = (uint32_t)(lane->first_event + n);
+    return iot_period_find(s, t, events, n);
+}
+
+enum { THREADS_MAX = 8 };
+
+/* Where the carrying lane spends most of the run in waiting for threads to end, they are where the
+ * steps are. Who ends last takes what the others make. */
+static int from_threads(struct iot_steps *s, const struct iot_trace *t, uint32_t *events, size_t n)
+{
+    const struct iot_events *e = &t->events;
+    uint32_t joins[THREADS_MAX];
+    size_t n_joins = 0;
+    int64_t waited = 0;
+    for (size_t k = 0; k < n; k++)
+        if (e->op[events[k]] == IOT_OP_JOIN) {
+            joins[n_joins++ % THREADS_MAX] = events[k];
+            waited += e->t1_ns[events[k]] - e->t0_ns[events[k]];
+        }
+    int failed = 0;
+    size_t tries = n_joins < THREADS_MAX ? n_joins : THREADS_MAX;
+    for (size_t k = 1; k <= tries && waited >= t->wall_ns / 2 && !failed && !s->n; k++) {
+        const struct iot_lane *lane = joined(t, joins[(n_joins - k) % THREADS_MAX]);
+        failed = lane && from_thread(s, t, lane, events);
+    }
+    return failed ? -1 : 0;
 }
 
 static int from_period(struct iot_steps *s, const struct iot_trace *t, const struct iot_model *m)
@@ -152,12 +180,8 @@ static int from_period(struct iot_steps *s, const struct iot_trace *t, const str
         return -1;
     size_t n = carried(t, m, events);
     int failed = iot_period_find(s, t, events, n);
-    const struct iot_lane *other = failed || s->n ? NULL : joined(t, events, n);
-    if (other) {
-        for (n = 0; n < other->n_events; n++)
-            events[n] = (uint32_t)(other->first_event + n);
-        failed = iot_period_find(s, t, events, n);
-    }
+    if (!failed && !s->n)
+        failed = from_threads(s, t, events, n);
     free(events);
     return failed ? -1 : 0;
 }
