@@ -16,7 +16,8 @@
 #include "analyzer/run_folder.h"
 
 static const char help[] =
-    "Usage: iotrace run [-o DIR] [--clock tsc|monotonic] [--] COMMAND [ARGUMENT]...\n"
+    "Usage: iotrace run [-o DIR] [--clock tsc|monotonic] [--nvtx] [--] COMMAND\n"
+    "       [ARGUMENT]...\n"
     "\n"
     "Runs COMMAND and every process that it starts with libiotrace.so, prints a short\n"
     "report on standard error, and exits with COMMAND's own status (128 + n for\n"
@@ -26,6 +27,8 @@ static const char help[] =
     "                   iotrace-PROGRAM-PID. If it holds a run already, a numbered\n"
     "                   folder beside it\n"
     "  --clock CLOCK    the clock to read, instead of the one chosen\n"
+    "  --nvtx           record what COMMAND marks with NVTX also where no NVIDIA\n"
+    "                   driver is installed\n"
     "  -h, --help       this text\n"
     "\n"
     "LIBIOTRACE names a libiotrace.so to use instead of the one that came with this\n"
@@ -33,6 +36,7 @@ static const char help[] =
 
 struct options {
     const char *folder, *clock;
+    int nvtx;
     char **command;
 };
 
@@ -57,13 +61,22 @@ static int set_preload(const char *library)
     return failed;
 }
 
-static int set_environment(const char *folder, const char *library, const char *clock)
+/* Another tool's stays. */
+static int set_nvtx(const char *library, int always)
+{
+    if (!always && access("/proc/driver/nvidia/version", F_OK))
+        return 0;
+    return setenv("NVTX_INJECTION64_PATH", library, 0);
+}
+
+static int set_environment(const struct options *options, const char *folder, const char *library)
 {
     char pid[24];
     snprintf(pid, sizeof pid, "%ld", (long)getpid());
-    return set_preload(library) || setenv("IOTRACE_RUN", folder, 1) ||
-           setenv("IOTRACE_ROOT", pid, 1) || unsetenv("IOTRACE_DIR") ||
-           (clock && setenv("IOTRACE_CLOCK", clock, 1));
+    return set_preload(library) || set_nvtx(library, options->nvtx) ||
+           setenv("IOTRACE_RUN", folder, 1) || setenv("IOTRACE_ROOT", pid, 1) ||
+           unsetenv("IOTRACE_DIR") ||
+           (options->clock && setenv("IOTRACE_CLOCK", options->clock, 1));
 }
 
 static int take_folder(struct shared *shared, const struct options *options, const char *program)
@@ -87,7 +100,7 @@ static void become(struct shared *shared, const struct options *options,
     shared->failed = 1;
     if (take_folder(shared, options, program->path))
         return;
-    if (set_environment(shared->folder, library, options->clock)) {
+    if (set_environment(options, shared->folder, library)) {
         iot_error("run: the environment cannot be set: %s", strerror(errno));
         return;
     }
@@ -241,10 +254,11 @@ static int run(const struct options *options)
 
 int iot_cmd_run(int argc, char **argv)
 {
-    enum { CLOCK = IOT_LONG_OPTION, HELP };
+    enum { CLOCK = IOT_LONG_OPTION, NVTX, HELP };
     static const struct option long_options[] = {
         {"output", required_argument, NULL, 'o'},
         {"clock", required_argument, NULL, CLOCK},
+        {"nvtx", no_argument, NULL, NVTX},
         {"help", no_argument, NULL, HELP},
         {NULL, 0, NULL, 0},
     };
@@ -263,6 +277,9 @@ int iot_cmd_run(int argc, char **argv)
                 return IOT_EXIT_USAGE;
             }
             options.clock = optarg;
+            break;
+        case NVTX:
+            options.nvtx = 1;
             break;
         case 'h':
         case HELP:

@@ -135,3 +135,34 @@ void iot_report_put_steps(struct iot_json *json, const struct iot_report *r)
     }
     iot_json_end_object(json);
 }
+
+void iot_report_put_ranges(struct iot_json *json, const struct iot_report *r)
+{
+    iot_json_key(json, "ranges");
+    iot_json_begin_array(json);
+    for (size_t i = 0; i < r->n_ranges; i++) {
+        const struct iot_range *range = &r->ranges[i];
+        iot_json_begin_object(json);
+        put_text(json, "name", range->name);
+        put_int(json, "ranges", (int64_t)range->n);
+        put_int(json, "total_ns", range->total_ns);
+        put_times(json, "range_ns", &(struct iot_step_times){range->p50_ns, range->p95_ns});
+        put_int(json, "ops", range->ops);
+        put_int(json, "bytes", range->bytes);
+        put_int(json, "service_ns", range->service_ns);
+        put_int(json, "exposed_ns", range->exposed_ns);
+        iot_json_end_object(json);
+    }
+    iot_json_end_array(json);
+    iot_json_key(json, "marks");
+    iot_json_begin_array(json);
+    for (size_t i = 0; i < r->n_marks; i++) {
+        iot_json_begin_object(json);
+        put_text(json, "name", r->marks[i].name);
+        put_int(json, "marks", (int64_t)r->marks[i].n);
+        put_int(json, "first_ns", r->marks[i].first_ns);
+        put_int(json, "last_ns", r->marks[i].last_ns);
+        iot_json_end_object(json);
+    }
+    iot_json_end_array(json);
+}
