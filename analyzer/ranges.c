@@ -10,6 +10,9 @@
 #include "analyzer/table.h"
 #include "format/mark.h"
 
+/* A program that begins ranges and never ends them is no reason to run out of memory. */
+enum { DEPTH_MAX = 1 << 16 };
+
 struct sums {
     int64_t ops, bytes, service_ns, exposed_ns;
 };
@@ -151,6 +154,8 @@ static struct open_range open_at(const struct work *w, size_t lane, size_t i)
 
 static int begin(struct work *w, size_t lane, size_t i, const struct sums *now)
 {
+    if (w->depth >= DEPTH_MAX)
+        return 0;
     if (need(&w->stack, w->depth, &w->stack_room, sizeof *w->stack))
         return -1;
     struct open_range open = open_at(w, lane, i);
