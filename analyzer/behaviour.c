@@ -7,13 +7,14 @@ enum {
     WEIGHTS_BYTES = 16 << 20, /* a part of a model that is split; a sample is smaller */
     SIBLINGS_MIN = 3,
     PIECES_MIN = 8,
-    STEPS_MIN = 3,   /* to be read in many of them; */
+    STEPS_MIN = 3,    /* to be read in many of them; */
     STEPS_SHARE = 10, /* and at least one in so many */
     MAPS_MIN = 3,
     BACK_SHARE = 8,        /* state if this part of what was written is read back */
     SYNCED_BACK_SHARE = 2, /* who syncs means to keep: a database, and what it looks up in it */
     TINY_BYTES = 4096,
-    PROBE_SHARE = 100, /* what is removed after less than this part of the run only tried something */
+    PROBE_SHARE =
+        100, /* what is removed after less than this part of the run only tried something */
 };
 
 static const struct iot_judgement nothing = {.object = -1};
@@ -26,6 +27,11 @@ static struct iot_judgement say(enum iot_object object, const char *why)
 static int loaded_early(const struct iot_uses *uses, const struct iot_group *g)
 {
     return g->last_read_ns < uses->early_ns;
+}
+
+static int mapped_early(const struct iot_uses *uses, const struct iot_group *g)
+{
+    return g->last_map_ns < uses->early_ns;
 }
 
 static int is_state(const struct iot_group *g)
@@ -82,6 +88,8 @@ struct iot_judgement iot_judge_read(const struct iot_uses *uses, const struct io
         return back;
     if (g->maps >= MAPS_MIN && g->last_map_ns - g->first_map_ns > uses->wall_ns / 2)
         return say(IOT_INPUT, "mapped again and again all along");
+    if (!likely_artifact && use->maps && g->mapped >= SIBLINGS_MIN && !mapped_early(uses, g))
+        return say(IOT_INPUT, "one of several alike, mapped in turn");
     if (!use->read_bytes || g->n_read < SIBLINGS_MIN)
         return nothing;
     /* The shards of a model are siblings as well: large, and all read at the start, or, in a run

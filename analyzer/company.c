@@ -150,7 +150,7 @@ struct folder {
     unsigned objects; /* bit o: files in it that were read are of that object, and more than small
                        * or guessed to be */
     unsigned below;   /* likewise, of files in it and in its folders, written ones too */
-    uint32_t inputs;  /* read, by a sure rule or their use */
+    uint32_t inputs;  /* read, in it and in its folders, by a sure rule or their use */
 };
 
 struct folders {
@@ -206,7 +206,7 @@ static struct folder *take_folder(struct folders *all, const char *name, size_t 
     return &all->folders[all->n++];
 }
 
-static int note_below(struct folders *all, const char *name, unsigned object)
+static int note_below(struct folders *all, const char *name, unsigned object, uint32_t inputs)
 {
     size_t n = strlen(name);
     for (int up = 0; up < FOLDERS_UP && (n = folder_bytes(name, n)) > 0; up++) {
@@ -214,6 +214,7 @@ static int note_below(struct folders *all, const char *name, unsigned object)
         if (!folder)
             return -1;
         folder->below |= 1u << object;
+        folder->inputs += inputs;
     }
     return 0;
 }
@@ -227,8 +228,8 @@ static int note_read(struct folders *all, const char *name, const struct iot_fil
     if (!folder)
         return -1;
     folder->objects |= 1u << c->object[IOT_READING];
-    folder->inputs += c->object[IOT_READING] == IOT_INPUT && c->by[IOT_READING] <= IOT_BY_BEHAVIOUR;
-    return note_below(all, name, c->object[IOT_READING]);
+    unsigned input = c->object[IOT_READING] == IOT_INPUT && c->by[IOT_READING] <= IOT_BY_BEHAVIOUR;
+    return note_below(all, name, c->object[IOT_READING], input);
 }
 
 static int note_folders(struct company *w, struct folders *all)
@@ -238,7 +239,7 @@ static int note_folders(struct company *w, struct folders *all)
         const char *name = w->trace->files[f].name;
         if (!w->groups->of_file[f])
             continue;
-        if (w->uses->files[f].written_bytes && note_below(all, name, IOT_OUTPUT))
+        if (w->uses->files[f].written_bytes && note_below(all, name, IOT_OUTPUT, 0))
             return -1;
         if (is_read(&w->uses->files[f]) && !is_weak(w, f) && c->object[IOT_READING] < IOT_OBJECTS &&
             note_read(all, name, c))
@@ -283,11 +284,25 @@ static int describes_artifact(const struct company *w, const struct folders *all
            is_of_model(w, all, f);
 }
 
+/* Beside a model its configuration is part of it, beside data it is the run's. */
+static int is_settings(const char *name)
+{
+    static const char *const words[] = {"config", "setting", "plan", "options", "args"};
+    const char *slash = strrchr(name, '/');
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+        if (strcasestr(slash ? slash : name, words[k]))
+            return 1;
+    return 0;
+}
+
+/* Beside data, or above them where there is nothing else and its name is no configuration's. */
 static int describes_data(const struct company *w, const struct folders *all, uint32_t f)
 {
+    const unsigned input = 1u << IOT_INPUT;
     const char *name = w->trace->files[f].name;
     const struct folder *folder = find_folder(all, name, folder_bytes(name, strlen(name)));
-    return folder && folder->objects == 1u << IOT_INPUT && folder->inputs >= DATA_SET_FILES &&
+    return folder && folder->inputs >= DATA_SET_FILES && !is_settings(name) &&
+           (folder->objects == input || (folder->below == input && !is_configuration(w, f))) &&
            w->groups->groups[w->groups->of_file[f]].last_read_ns < w->uses->early_ns;
 }
 

@@ -19,6 +19,7 @@ static const struct {
     {"samples.txt", 3, 0, 0},
     {"samples_second.txt", 0, 170, 199},
     {"samples_third.txt", 0, 80, 85},
+    {"samples_fourth.txt", 0, 45, 55},
 };
 enum { FILES = sizeof files / sizeof *files };
 
