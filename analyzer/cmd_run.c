@@ -42,10 +42,9 @@ const struct iot_synopsis iot_synopsis_run = {
     .command = "run",
     .summary = "a command, traced, and a short report after it",
     .operands = "[--] COMMAND [ARGUMENT]...",
-    .about =
-        "Runs COMMAND and every process that it starts with libiotrace.so, prints a short\n"
-        "report on standard error, and exits with COMMAND's own status (128 + n for\n"
-        "signal n). An LD_PRELOAD that is set stays, behind the library.\n",
+    .about = "Runs COMMAND and every process that it starts with libiotrace.so, prints a short\n"
+             "report on standard error, and exits with COMMAND's own status (128 + n for\n"
+             "signal n). An LD_PRELOAD that is set stays, behind the library.\n",
     .notes = "LIBIOTRACE names a libiotrace.so to use instead of the one that came with this\n"
              "command.\n",
     .options = options_of_run,
@@ -87,9 +86,8 @@ static int set_environment(const struct options *options, const char *folder, co
     char pid[24];
     snprintf(pid, sizeof pid, "%ld", (long)getpid());
     return set_preload(library) || set_nvtx(library, options->nvtx) ||
-           setenv("IOTRACE_RUN", folder, 1) ||
-           setenv("IOTRACE_ROOT", pid, 1) || unsetenv("IOTRACE_DIR") ||
-           (clock && setenv("IOTRACE_CLOCK", clock, 1));
+           setenv("IOTRACE_RUN", folder, 1) || setenv("IOTRACE_ROOT", pid, 1) ||
+           unsetenv("IOTRACE_DIR") || (clock && setenv("IOTRACE_CLOCK", clock, 1));
 }
 
 static int take_folder(struct shared *shared, const struct options *options, const char *program)

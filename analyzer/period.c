@@ -147,7 +147,7 @@ static size_t burst_size(const struct search *s, const struct candidate *c)
     for (size_t size = 1; size < SIZES; size++)
         if (count[size] > count[most] || !most)
             most = size;
-    return count[most] >= n / 100 * ALIKE_PERCENT ? most : 0;
+    return count[most] * 100 >= n * ALIKE_PERCENT ? most : 0;
 }
 
 /* The distances between the first n places, without the episodes inside them. */
@@ -219,11 +219,20 @@ static int64_t covered(const struct search *s, size_t i, int64_t period_ns)
     return span < most ? span : most;
 }
 
+static int is_hand_over(const struct search *s, size_t kind)
+{
+    const struct iot_anchors *a = &s->anchors;
+    uint32_t event = a->events[a->places[a->kinds[kind].first]];
+    unsigned class_ = iot_op_info(s->trace->events.op[event])->class_;
+    return class_ == IOT_WAIT || class_ == IOT_WAKE;
+}
+
 static int judge(const struct search *s, struct candidate *c)
 {
     c->burst = c->bursts_ns ? burst_size(s, c) : 0;
     c->n = places_of(s, c);
-    if (c->n < STEPS_MIN)
+    /* Who hands items over one by one has no bursts of them, but is held up now and then. */
+    if (c->n < STEPS_MIN || (c->bursts_ns && !c->burst && is_hand_over(s, c->kind)))
         return 0;
     find_intervals(s, c->n);
     size_t skip = (c->n - 1) / WARM_UP;
@@ -270,7 +279,8 @@ static int64_t burst_limit(const struct search *s, size_t kind)
 
 /* --- what only looks like steps --- */
 
-/* Of what the lane does from the first place to the last, nearly all is I/O: it copies something. */
+/* Of what the lane does from the first place to the last, nearly all is I/O: it copies something.
+ */
 static int only_streams(const struct search *s, const struct candidate *c, size_t n)
 {
     const struct iot_events *e = &s->trace->events;
