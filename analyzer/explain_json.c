@@ -101,6 +101,8 @@ static void put_file(struct iot_json *json, const struct iot_explained *x)
     for (size_t k = 0; k < x->n_renames; k++)
         iot_json_string(json, t->files[x->renames[k]].name);
     iot_json_end_array(json);
+    put_int(json, "mapped_bytes", x->mapped_bytes);
+    put_int(json, "fault_ns", x->fault_ns);
     iot_json_end_object(json);
 }
 

@@ -38,6 +38,8 @@ struct iot_figures {
     int64_t exposed_ns;
     int64_t waited_ns;      /* part of exposed; the rest is blocking */
     int64_t recoverable_ns; /* IOT_NOT_COMPUTED: unknown */
+    int64_t mapped_bytes; /* brought into the page cache while mapped, and the part of service_ns that */
+    int64_t fault_ns;     /* was lost to page faults; both are estimates */
     int64_t small_ops;
     int64_t opens;     /* calls that open, also those that failed */
     int64_t timed_ops; /* data calls whose time is service; latency is of them */

@@ -97,6 +97,23 @@ static int of_storage(struct iot_report *r)
                                         : "a part");
 }
 
+/* Page faults make no call. */
+static int of_faults(struct iot_report *r)
+{
+    int64_t ns = 0, bytes = 0;
+    for (int o = 0; o < IOT_OBJECTS; o++) {
+        ns += r->objects[o].figures.fault_ns;
+        bytes += r->objects[o].figures.mapped_bytes;
+    }
+    if (!ns && !bytes)
+        return 0;
+    return say(r,
+               "What mapped files cost is estimated: ~%s lost to page faults is when threads "
+               "neither ran nor waited for a CPU outside calls, ~%s brought in is what the page "
+               "cache held more of them when they were unmapped",
+               iot_people_time(ns).text, iot_people_bytes(bytes).text);
+}
+
 int iot_report_evidence(struct iot_report *r)
 {
     const struct iot_model *model = r->model;
@@ -106,6 +123,8 @@ int iot_report_evidence(struct iot_report *r)
         return -1;
     if (say(r, "Replays keep the order and the contention of this run: what is recoverable is an "
                "estimate, and does not add up over objects"))
+        return -1;
+    if (of_faults(r))
         return -1;
     if (r->run.runqueue_ns > (uint64_t)model->wall_ns / 100 &&
         say(r,

@@ -233,8 +233,8 @@ void iot_report_put_figures(struct iot_json *json, const struct iot_figures *f)
         iot_json_null(json);
     put_int(json, "read_bytes", f->read_bytes);
     put_int(json, "write_bytes", f->write_bytes);
-    put_int(json, "mapped_bytes", 0);
-    put_int(json, "fault_ns", 0);
+    put_int(json, "mapped_bytes", f->mapped_bytes);
+    put_int(json, "fault_ns", f->fault_ns);
     put_int(json, "small_ops", f->small_ops);
     put_int(json, "opens", f->opens);
 }

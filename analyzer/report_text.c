@@ -133,6 +133,26 @@ static void put_serialization(const struct iot_page *page)
     iot_page_wrapped(page, text, 0);
 }
 
+/* Part of service and exposed, but no call's. */
+static void put_faults(const struct iot_page *page)
+{
+    char text[320] = "";
+    size_t n = 0;
+    for (int o = 0; o < IOT_OBJECTS; o++) {
+        const struct iot_figures *f = &page->report->objects[o].figures;
+        if (f->fault_ns > page->report->model->wall_ns / 200)
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s%s ~%s for ~%s",
+                                  n ? ", " : "Of service, lost to page faults on mapped files: ",
+                                  iot_object_names[o], iot_people_time(f->fault_ns).text,
+                                  iot_people_bytes(f->mapped_bytes).text);
+    }
+    if (!n)
+        return;
+    fputc('\n', page->out);
+    snprintf(text + n, sizeof text - n, " brought in (estimates).");
+    iot_page_wrapped(page, text, 0);
+}
+
 /* --- files --- */
 
 const char *iot_page_from_here(const struct iot_report *r, const char *path)
@@ -269,6 +289,7 @@ void iot_report_write_text(const struct iot_report *report, FILE *out,
     if (style->brief)
         return;
     put_serialization(&page);
+    put_faults(&page);
     iot_page_steps(&page);
     put_files(&page);
     put_waits(&page);
