@@ -15,6 +15,7 @@ enum {
     LONG_NS = 100 * 1000,   /* a call that may have waited: looked at behind it, whenever the last was */
     LEAST_NS = 20 * 1000,   /* less is not told from what a switch to another thread and back costs */
     RUNQUEUE_NS = 10 * 1000 * 1000, /* how often the run queue is asked for at most */
+    FEW_TIMES = 4,
 };
 static uint64_t look_ticks, long_ticks;
 
@@ -77,21 +78,25 @@ static uint64_t runqueue_ns(const struct iot_thread *t)
     return second_number(text);
 }
 
+static void ask(struct iot_look *last, const struct iot_thread *t, const struct iot_look *now)
+{
+    uint64_t waited = runqueue_ns(t);
+    uint32_t times = now->preempted - last->asked_preempted;
+    if (waited > last->runqueue_ns && times)
+        last->waited_each = (waited - last->runqueue_ns) / times;
+    last->runqueue_ns = waited;
+    last->asked_preempted = now->preempted;
+    last->asked_ns = now->mono_ns;
+}
+
 /* What a thread that was preempted waited for a CPU since the last look: what it waited since it was
  * asked, by the share of the preemptions since. */
-static uint64_t waited_ns(struct iot_look *last, const struct iot_thread *t, uint64_t now_ns,
-                          uint32_t preempted)
+static uint64_t waited_ns(struct iot_look *last, const struct iot_thread *t,
+                          const struct iot_look *now)
 {
-    if (now_ns - last->asked_ns >= RUNQUEUE_NS) {
-        uint64_t waited = runqueue_ns(t);
-        uint32_t times = preempted - last->asked_preempted;
-        last->asked_ns = now_ns;
-        if (waited > last->runqueue_ns && times)
-            last->waited_each = (waited - last->runqueue_ns) / times;
-        last->runqueue_ns = waited;
-        last->asked_preempted = preempted;
-    }
-    return last->waited_each * (preempted - last->preempted);
+    if (now->mono_ns - last->asked_ns >= RUNQUEUE_NS)
+        ask(last, t, now);
+    return last->waited_each * (now->preempted - last->preempted);
 }
 
 /* --- looks --- */
@@ -122,6 +127,16 @@ static void find_rate(const struct iot_look *now)
     look_ticks = (uint64_t)(rate * LOOK_NS);
 }
 
+/* What was before is none of what is to be told. Of a thread that was hardly ever preempted, as a new
+ * one, that is little. */
+static void begin_looking(struct iot_thread *t, const struct iot_look *now)
+{
+    find_rate(now);
+    if (now->preempted - t->look.asked_preempted >= FEW_TIMES &&
+        now->mono_ns - t->look.asked_ns >= RUNQUEUE_NS)
+        ask(&t->look, t, now);
+}
+
 static void take(struct iot_look *last, const struct iot_look *now)
 {
     last->ticks = now->ticks;
@@ -143,7 +158,7 @@ static void tell(struct iot_thread *t, const struct iot_look *now)
         return;
     uint64_t idle = window - ran;
     if (now->preempted != last->preempted) {
-        uint64_t waited = waited_ns(last, t, now->mono_ns, now->preempted);
+        uint64_t waited = waited_ns(last, t, now);
         idle = waited < idle ? idle - waited : 0;
     }
     if (idle < LEAST_NS)
@@ -185,7 +200,7 @@ static void look(struct iot_thread *t)
         if (t->generation & IOT_GENERATION_LOOKING)
             tell(t, &now);
         else
-            find_rate(&now);
+            begin_looking(t, &now);
         take(&t->look, &now);
     }
     if (watched)

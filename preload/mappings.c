@@ -13,9 +13,10 @@
 enum {
     MAPPINGS = 512, /* more are not followed */
     /* When a mapping ends, this share of the time it lived may be spent on looking at its pages, within
-     * these bounds: 5 us and 0.5 ms. */
+     * these bounds: about 5 us and 0.5 ms. */
     LIFE_SHARE = 1000,
     NS_A_PAGE = 20,
+    PAGES_AT_LEAST = 128,
     PAGES_AT_END = 16384,
     ENDS_NS = 2 * 1000 * 1000, /* for all mappings, when the process ends */
     GROWS_EVERY_NS = 50 * 1000 * 1000,
@@ -131,7 +132,7 @@ static void say(struct iot_thread *t, const struct mapping *m, uint64_t now_ns, 
     struct iot_resident after = {0};
     uint64_t worth = (now_ns - m->mapped_ns) / LIFE_SHARE / NS_A_PAGE;
     if (worth < pages)
-        pages = worth < IOT_PAGES_AT_MAP ? IOT_PAGES_AT_MAP : worth;
+        pages = worth < PAGES_AT_LEAST ? PAGES_AT_LEAST : worth;
     if (m->told)
         after = iot_residency_mapped(m->from, m->length, pages);
     int64_t there = (int64_t)bytes_of(after, m->length);
