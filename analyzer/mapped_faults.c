@@ -132,17 +132,24 @@ static int by_place(const void *a, const void *b)
     return (x->t0_ns > y->t0_ns) - (x->t0_ns < y->t0_ns);
 }
 
+/* Without its ends, so that no call there seems to be made inside what is put into the gap. */
 static int add_gap(struct work *w, int64_t from, int64_t to)
 {
-    if (to <= from)
+    if (to - from <= 2)
         return 0;
     if (make_room(&w->gaps, w->n_gaps, &w->gaps_room, sizeof *w->gaps))
         return -1;
-    w->gaps[w->n_gaps++] = (struct gap){from, to - from};
+    w->gaps[w->n_gaps++] = (struct gap){from + 1, to - from - 2};
     return 0;
 }
 
-/* The gaps between the lane's calls from event k on; what calls waited meanwhile in *waited. */
+/* No call of the program. */
+static int is_told_of(unsigned op)
+{
+    return op == IOT_OP_FAULTS || op == IOT_OP_RESIDENT;
+}
+
+/* The gaps between the lane's events from event k on; what calls waited meanwhile in *waited. */
 static int find_gaps(struct work *w, size_t k, size_t end, int64_t from, int64_t to, int64_t *waited)
 {
     const struct iot_events *e = &w->t->events;
@@ -152,7 +159,7 @@ static int find_gaps(struct work *w, size_t k, size_t end, int64_t from, int64_t
     for (; k < end && e->t0_ns[k] < to; k++) {
         int64_t t0 = e->t0_ns[k] > reached ? e->t0_ns[k] : reached;
         int64_t t1 = e->t1_ns[k] < to ? e->t1_ns[k] : to;
-        if (t1 <= t0)
+        if (t1 < t0 || is_told_of(e->op[k]))
             continue;
         if (add_gap(w, reached, t0))
             return -1;

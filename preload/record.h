@@ -30,10 +30,11 @@
 /* What a thread had used up when it was looked at last. */
 struct iot_look {
     uint64_t ticks, mono_ns, cpu_ns;
-    uint32_t major, minor, preempted; /* faults; how often it had to make room for another */
-    uint32_t asked_preempted;         /* when the run queue was asked for last */
+    uint32_t major, minor;   /* faults */
+    uint32_t switches;       /* how often another thread got its CPU */
+    uint32_t asked_switches; /* when the run queue was asked for last */
     uint64_t asked_ns, runqueue_ns;
-    uint64_t waited_each; /* for a CPU, by each preemption, in ns */
+    uint64_t waited_each; /* for a CPU, by each switch, in ns */
 };
 
 struct iot_half {

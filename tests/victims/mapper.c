@@ -9,12 +9,12 @@
  * threads  two threads, PAGES / 2 each
  * pool     a thread that waited before the file was mapped
  * child    a forked child
- * hidden   a thread, while the main one computes for longer
+ * hidden   a thread touches half of them, while the main one computes for longer
  * calls    a short call behind each page
  * busy     computing behind each page, as long as fetching it takes
  * raw      waits in a call that nobody sees, as long as fetching all would take, and touches nothing
  *
- * Says on standard output how many ns went by while it touched. */
+ * Says on standard output how many ns went by while it, or the thread of `hidden`, touched. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -70,6 +70,16 @@ static void *second_half(void *unused)
 {
     for (int k = pages / 2; k < pages; k++)
         touch(k);
+    return unused;
+}
+
+static int64_t hidden_ns;
+
+static void *hidden_half(void *unused)
+{
+    int64_t start = now();
+    first_half(NULL);
+    hidden_ns = now() - start;
     return unused;
 }
 
@@ -155,8 +165,8 @@ int main(int argc, char **argv)
         }
         waitpid(child, NULL, 0);
     } else if (!strcmp(way, "hidden")) {
-        pthread_create(&a, NULL, first_half, NULL);
-        spin_ms(pages * 10);
+        pthread_create(&a, NULL, hidden_half, NULL);
+        spin_ms(pages * 15);
         pthread_join(a, NULL);
     } else if (!strcmp(way, "raw")) {
         /* A minor fault beside it, as programs have them. */
@@ -175,7 +185,7 @@ int main(int argc, char **argv)
         calls = !strcmp(way, "calls");
         touch_all();
     }
-    int64_t took = now() - start;
+    int64_t took = hidden_ns ? hidden_ns : now() - start;
     if (!strcmp(way, "unmap"))
         munmap((void *)(uintptr_t)map, map_bytes);
     printf("%lld\n", (long long)took);
