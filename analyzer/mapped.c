@@ -88,6 +88,8 @@ static void resolve(const struct iot_mapped *mapped, const struct iot_trace *t, 
         return;
     e->file[i] = m->file;
     if (e->op[i] == IOT_OP_RESIDENT) {
+        m->told = i;
+        m->whole = e->result[i] >= e->offset[i];
         if (e->result[i] >= 0)
             m->brought = e->bytes[i] > 0 ? e->bytes[i] : 0;
     } else if (!e->err[i] &&
@@ -120,9 +122,13 @@ static void of_process(struct iot_mapped *mapped, const struct iot_trace *t, uin
             int moved = e->op[i] == IOT_OP_MREMAP;
             if (is_mapping(e, i))
                 mapped->maps[n++] = (struct iot_mapping){
-                    moved ? e->t1_ns[i] + 1 : e->t0_ns[i], INT64_MAX, (uint64_t)e->result[i],
-                    moved ? (uint64_t)e->offset[i] : e->addr[i], moved ? 0 : e->offset[i], -1,
-                    e->file[i]};
+                    .t0_ns = moved ? e->t1_ns[i] + 1 : e->t0_ns[i],
+                    .end_ns = INT64_MAX,
+                    .address = (uint64_t)e->result[i],
+                    .bytes = moved ? (uint64_t)e->offset[i] : e->addr[i],
+                    .offset = moved ? 0 : e->offset[i],
+                    .brought = -1,
+                    .file = e->file[i]};
             if (names_an_address(e->op[i]))
                 moments[n_moments++] = (struct moment){e->t0_ns[i], i};
         }

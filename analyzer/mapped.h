@@ -13,7 +13,10 @@ struct iot_mapping {
     uint64_t address, bytes;
     int64_t offset; /* in its file */
     int64_t brought; /* by how much the page cache held more of it at its end; -1 not known */
+    size_t told;     /* the event that says so */
+    double faulted;  /* major faults on it, where more is not known of what it brought in */
     uint32_t file;
+    uint8_t whole; /* at its end all of it was in the page cache */
 };
 
 struct iot_mapped {
@@ -27,7 +30,7 @@ struct iot_mapped {
 int iot_mapped_resolve(struct iot_trace *trace);
 
 /* Puts the time that rows `faults` say was lost where it can have been: mapped_faults.c. */
-int iot_mapped_place_faults(struct iot_trace *trace, const struct iot_mapped *mapped);
+int iot_mapped_place_faults(struct iot_trace *trace, struct iot_mapped *mapped);
 
 /* The process that a process was forked from and has the mappings of; IOT_NO_INDEX: none. */
 uint32_t iot_mapped_parent(const struct iot_trace *trace, uint32_t process);

@@ -12,6 +12,7 @@
 
 enum {
     FILES_MAX = 8, /* among so many files the time is divided */
+    FAULT_BYTES = 4096,
     WAITED_NS = 50 * 1000, /* a call that took longer has waited, one that did not has run */
     PARENTS_MAX = 64,
 };
@@ -38,7 +39,7 @@ struct shares {
 
 struct work {
     const struct iot_trace *t;
-    const struct iot_mapped *mapped;
+    struct iot_mapped *mapped;
     struct stretch *stretches;
     struct gap *gaps;
     size_t n, room, n_gaps, gaps_room;
@@ -89,11 +90,30 @@ static double size_of(const struct work *w, const struct iot_mapping *m)
     return size >= 0 && (double)size < (double)m->bytes ? (double)size : (double)m->bytes;
 }
 
+/* A few pages of a large file are in none of the places that were looked at: then major faults say that some
+ * were brought in. */
+static int may_have_faulted(const struct iot_mapping *m, uint32_t major)
+{
+    return m->brought < 0 || (m->brought == 0 && major && !m->whole);
+}
+
+static void note_faults(struct work *w, const struct shares *mapped, uint32_t process, int64_t from,
+                        int64_t to, uint32_t major)
+{
+    for (uint32_t k = w->mapped->first[process]; k < w->mapped->first[process + 1]; k++) {
+        struct iot_mapping *m = &w->mapped->maps[k];
+        if (m->t0_ns <= to && m->end_ns >= from && m->brought == 0 && !m->whole)
+            m->faulted += major * size_of(w, m) / mapped->sum;
+    }
+}
+
 /* By what was brought in; where nothing is known of that, by what was mapped. */
-static void find_shares(const struct work *w, uint32_t process, int64_t from, int64_t to,
+static void find_shares(struct work *w, uint32_t process, int64_t from, int64_t to, uint32_t major,
                         struct shares *s)
 {
     struct shares mapped = {0};
+    const uint32_t own = process;
+    const int64_t own_from = from, own_to = to;
     *s = (struct shares){0};
     for (int depth = 0; depth < PARENTS_MAX && process != IOT_NO_INDEX; depth++) {
         uint32_t end = w->mapped->first[process + 1];
@@ -104,7 +124,7 @@ static void find_shares(const struct work *w, uint32_t process, int64_t from, in
                 continue;
             if (m->brought > 0)
                 add_share(s, m->file, (double)m->brought);
-            if (m->brought < 0)
+            if (may_have_faulted(m, major))
                 add_share(&mapped, m->file, size_of(w, m));
         }
         int64_t start = w->t->processes[process].start_ns;
@@ -112,8 +132,11 @@ static void find_shares(const struct work *w, uint32_t process, int64_t from, in
         to = start;
         process = iot_mapped_parent(w->t, process);
     }
-    if (s->sum <= 0)
-        *s = mapped;
+    if (s->sum > 0)
+        return;
+    *s = mapped;
+    if (mapped.sum > 0)
+        note_faults(w, &mapped, own, own_from, own_to, major);
 }
 
 /* --- the gaps --- */
@@ -223,7 +246,7 @@ static int of_lane(struct work *w, const struct iot_lane *lane)
         while (from_event < i && e->t1_ns[from_event] <= from)
             from_event++; /* those around a handler's are met again */
         struct shares shares;
-        find_shares(w, lane->process, from, to, &shares);
+        find_shares(w, lane->process, from, to, (uint32_t)(e->addr[i] >> 32), &shares);
         if (shares.sum > 0) {
             if (find_gaps(w, from_event, end, from, to, &waited))
                 return -1;
@@ -234,6 +257,20 @@ static int of_lane(struct work *w, const struct iot_lane *lane)
         told = to;
     }
     return 0;
+}
+
+/* What was not seen by places is as much as there were faults. */
+static void tell_faulted(struct work *w)
+{
+    const struct iot_events *e = &w->t->events;
+    uint32_t n = w->mapped->first[w->t->n_processes];
+    for (uint32_t k = 0; k < n; k++) {
+        const struct iot_mapping *m = &w->mapped->maps[k];
+        double bytes = m->faulted * FAULT_BYTES;
+        if (m->brought == 0 && bytes > 0)
+            e->bytes[m->told] = bytes < (double)e->offset[m->told] ? (int64_t)bytes
+                                                                   : e->offset[m->told];
+    }
 }
 
 /* --- events --- */
@@ -283,7 +320,7 @@ static int renew(struct work *w, struct iot_events *to, struct iot_lane *lane, s
     return iot_events_sort(to, start, lane->n_events);
 }
 
-int iot_mapped_place_faults(struct iot_trace *t, const struct iot_mapped *mapped)
+int iot_mapped_place_faults(struct iot_trace *t, struct iot_mapped *mapped)
 {
     struct work w = {.t = t, .mapped = mapped};
     struct iot_events events = {0};
@@ -293,6 +330,8 @@ int iot_mapped_place_faults(struct iot_trace *t, const struct iot_mapped *mapped
         failed = of_lane(&w, &t->lanes[l]);
         of[l + 1] = w.n;
     }
+    if (!failed)
+        tell_faulted(&w);
     failed = failed || iot_events_init(&events, t->events.n + w.n);
     for (size_t l = 0; l < t->n_lanes && !failed; l++)
         failed = renew(&w, &events, &t->lanes[l], of[l], of[l + 1] - of[l]);

@@ -214,9 +214,9 @@ static int say_all(struct iot_report *r, const struct met *met)
                          "polled): what is exposed behind them is a lower bound");
     if (met->mapped)
         failed |= say(r,
-                      "What %llu mappings of data brought in: their process was killed, or the kernel "
+                      "What %llu mapping%s of data brought in: the process was killed, or the kernel "
                       "does not tell about files of others",
-                      (unsigned long long)met->mapped);
+                      (unsigned long long)met->mapped, met->mapped == 1 ? "" : "s");
     failed |= say(r, "Calls made without libc: io_uring rings, static programs");
     failed |= say(r, "GPU work");
     return failed;

@@ -116,6 +116,18 @@ def dump_shows(place):
     return [] if [op for op in seen if op not in ("fstat", "close")] == want else [f"{seen}"]
 
 
+def large(place):
+    """A few pages of a file that is looked at by places only."""
+    source = place / "index.gguf"
+    with open(source, "wb") as f:
+        f.truncate(1 << 32)
+    made, row, _ = traced(place, [harness.victim("victim_mapper"), "once", None, PAGES], source)
+    bad = near("fault_ns", row["fault_ns"], LOST, 0.1) + exposed(1)(made, row, 0)
+    if not 0 < row["mapped_bytes"] < 1 << 28:
+        bad.append(f"mapped_bytes is {row['mapped_bytes']}")
+    return bad
+
+
 # --- programs that load as many do ---
 
 SAFETENSORS = """
@@ -222,6 +234,7 @@ CHECKS = {
     "computing behind each page": mapper("busy", lost(share=0.15), brought(SOME), exposed(1)),
     "all is there": mapper("once", lost(0, slack=2e6), brought(0), scope("warm"), warm=True),
     "unseen waits beside a cold file": mapper("raw", lost(0, slack=2e6), brought(0)),
+    "a few pages of 4 GiB": large,
     "explain and the text": explains,
     "dump": dump_shows,
     "safetensors by mmap": program(SAFETENSORS, a_safetensors, "artifact", True),

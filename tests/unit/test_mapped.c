@@ -229,3 +229,23 @@ Test(mapped, what_two_mappings_of_a_file_brought_in_counts_once)
     cr_expect_eq(sum, 0x6000);
     end();
 }
+
+Test(mapped, few_pages_of_a_large_file_show_by_their_faults)
+{
+    begin();
+    process(1, 0, UINT32_MAX, 0);
+    map(0, 1, 0x10000000, 0x8000000);
+    faults(8 * MS, 8 * MS, 4 * MS); /* minor ones: they can be of anything */
+    faults(16 * MS, 8 * MS, 4 * MS);
+    trace.events.addr[trace.events.n - 1] = UINT64_C(64) << 32;
+    size_t told = at_address(IOT_OP_RESIDENT, 20 * MS, 0x10000000, 0x8000000);
+    trace.events.result[told] = 0x1000;
+    cr_assert_eq(iot_mapped_resolve(&trace), 0);
+    expect_near(lost_on(1, 0, 8 * MS), 0);
+    expect_near(lost_on(1, 8 * MS, 16 * MS), 4 * MS);
+    int64_t brought = 0;
+    for (size_t i = 0; i < trace.events.n; i++)
+        brought += trace.events.bytes[i];
+    cr_expect_eq(brought, 64 * 4096);
+    end();
+}
