@@ -231,7 +231,7 @@ CHECKS = {
     "a forked child": mapper("child", lost(), exposed(1)),
     "hidden behind computing": mapper("hidden", lost_as_it_says, at_least(LOST / 2), exposed(0)),
     # The other half is computing, and what that waits for a CPU no fault.
-    "computing behind each page": mapper("busy", lost(share=0.15), brought(SOME), exposed(1)),
+    "computing behind each page": mapper("busy", lost_as_it_says, at_least(LOST), brought(SOME), exposed(1)),
     "all is there": mapper("once", lost(0, slack=2e6), brought(0), scope("warm"), warm=True),
     "unseen waits beside a cold file": mapper("raw", lost(0, slack=2e6), brought(0)),
     "a few pages of 4 GiB": large,
