@@ -229,9 +229,9 @@ CHECKS = {
     "two threads": mapper("threads", lost(), brought(SOME), exposed(0.5)),
     "a thread of a pool": mapper("pool", lost(), brought(SOME), exposed(1)),
     "a forked child": mapper("child", lost(), exposed(1)),
-    "hidden behind computing": mapper("hidden", lost_as_it_says, at_least(LOST / 2), exposed(0)),
+    "hidden behind computing": mapper("hidden", lost_as_it_says, at_least(0.45 * LOST), exposed(0)),
     # The other half is computing, and what that waits for a CPU no fault.
-    "computing behind each page": mapper("busy", lost_as_it_says, at_least(LOST), brought(SOME), exposed(1)),
+    "computing behind each page": mapper("busy", lost_as_it_says, at_least(0.9 * LOST), brought(SOME), exposed(1)),
     "all is there": mapper("once", lost(0, slack=2e6), brought(0), scope("warm"), warm=True),
     "unseen waits beside a cold file": mapper("raw", lost(0, slack=2e6), brought(0)),
     "a few pages of 4 GiB": large,
