@@ -244,6 +244,7 @@ void iot_report_write_text(const struct iot_report *report, FILE *out,
     put_serialization(&page);
     put_faults(&page);
     iot_page_steps(&page);
+    iot_page_ranges(&page);
     put_files(&page);
     put_waits(&page);
     iot_page_advice(&page);
