@@ -15,7 +15,7 @@ import slow_mount
 from harness import Tap
 
 PYTHON = "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
-PAGE, DELAY_US, TRIES = 4096, 10000, 3
+PAGE, DELAY_US, TRIES = 4096, 10000, 5
 FILE_BYTES = 1024 * PAGE
 PAGES = 64
 LOST = PAGES * DELAY_US * 1000
