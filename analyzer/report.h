@@ -26,7 +26,7 @@
 #define IOT_RECOVERABLE_FILES 20
 
 /* Sentences on what a report does not prove. */
-#define IOT_EVIDENCE_MAX 8
+#define IOT_EVIDENCE_MAX 9
 
 #define IOT_NOT_COMPUTED INT64_C(-1)
 
@@ -39,6 +39,8 @@ struct iot_figures {
     int64_t exposed_ns;
     int64_t waited_ns;      /* part of exposed; the rest is blocking */
     int64_t recoverable_ns; /* IOT_NOT_COMPUTED: unknown */
+    int64_t mapped_bytes; /* brought into the page cache while mapped, and the part of service_ns that */
+    int64_t fault_ns;     /* was lost to page faults; both are estimates */
     int64_t small_ops;
     int64_t opens;     /* calls that open, also those that failed */
     int64_t timed_ops; /* data calls whose time is service; latency is of them */

@@ -208,8 +208,8 @@ void iot_report_put_figures(struct iot_json *json, const struct iot_figures *f)
         iot_json_null(json);
     iot_json_put_int(json, "read_bytes", f->read_bytes);
     iot_json_put_int(json, "write_bytes", f->write_bytes);
-    iot_json_put_int(json, "mapped_bytes", 0);
-    iot_json_put_int(json, "fault_ns", 0);
+    iot_json_put_int(json, "mapped_bytes", f->mapped_bytes);
+    iot_json_put_int(json, "fault_ns", f->fault_ns);
     iot_json_put_int(json, "small_ops", f->small_ops);
     iot_json_put_int(json, "opens", f->opens);
 }

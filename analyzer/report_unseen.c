@@ -167,7 +167,7 @@ static int say(struct iot_report *r, const char *format, ...)
 }
 
 struct met {
-    uint64_t mapped; /* mappings of data files */
+    uint64_t mapped; /* mappings of data files of whose end nothing is known */
     int threads;     /* a process has more than one */
 };
 
@@ -175,13 +175,16 @@ static struct met meet(const struct iot_report *r, uint8_t *is_data)
 {
     const struct iot_trace *t = r->trace;
     struct met met = {0};
+    uint64_t told = 0;
     for (size_t i = 0; i < r->n_files; i++)
         if (r->files[i].file != IOT_NO_INDEX && r->files[i].object != IOT_OTHER)
             is_data[r->files[i].file] = 1;
     for (size_t i = 0; i < t->events.n; i++) {
         uint32_t file = t->events.file[i];
         met.mapped += t->events.op[i] == IOT_OP_MMAP && !t->events.err[i] && is_data[file];
+        told += t->events.op[i] == IOT_OP_RESIDENT && t->events.result[i] >= 0 && is_data[file];
     }
+    met.mapped -= told < met.mapped ? told : met.mapped;
     for (size_t i = 0; i < t->n_processes; i++)
         met.threads |= t->processes[i].n_lanes > 1;
     return met;
@@ -229,9 +232,9 @@ static int say_all(struct iot_report *r, const struct met *met)
                          "polled): what is exposed behind them is a lower bound");
     if (met->mapped)
         failed |= say(r,
-                      "Page faults on mapped files (%llu mappings of data): their time counts as "
-                      "computing, their bytes not at all",
-                      (unsigned long long)met->mapped);
+                      "What %llu mapping%s of data brought in: the process was killed, or the kernel "
+                      "does not tell about files of others",
+                      (unsigned long long)met->mapped, met->mapped == 1 ? "" : "s");
     failed |= say(r, "Calls made without libc: io_uring rings, static programs");
     failed |= say(r, "GPU work");
     return failed;

@@ -10,6 +10,7 @@
 
 #include "analyzer/events.h"
 #include "analyzer/progress.h"
+#include "analyzer/mapped.h"
 #include "analyzer/trace_reading.h"
 
 enum { ERROR_BYTES = 512 };
@@ -307,7 +308,7 @@ static int read_all(struct iot_reading *r, struct dirent **entries, int n, char 
     trace->files = r->files.files;
     trace->n_files = r->files.n;
     r->files.files = NULL;
-    return 0;
+    return iot_mapped_resolve(trace);
 }
 
 static void free_reading(struct iot_reading *r)

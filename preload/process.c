@@ -10,6 +10,7 @@
 #include "format/checksum.h"
 #include "preload/descriptors.h"
 #include "preload/image.h"
+#include "preload/mappings.h"
 #include "preload/sys.h"
 #include "preload/text.h"
 
@@ -188,6 +189,8 @@ int iot_process_start(void)
     p->file = h;
     p->pid = pid;
     uint32_t generation = ++image_generation;
+    if (iot_mappings_cold()) /* the parent's are ours */
+        generation |= IOT_GENERATION_WATCHED;
     __atomic_store_n(&p->generation, generation, __ATOMIC_RELEASE);
     return 0;
 }

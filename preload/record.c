@@ -7,6 +7,7 @@
 
 #include "format/columns.h"
 #include "preload/encode.h"
+#include "preload/faults.h"
 #include "preload/life.h"
 #include "preload/process.h"
 #include "preload/strings.h"
@@ -142,8 +143,10 @@ static struct iot_thread *begin(struct iot_thread *t)
     t->depth = t->vfork_pid = t->stuck = t->exit_rounds = 0;
     t->routine = NULL;
     t->parent_lane = UINT32_MAX;
+    t->look = (struct iot_look){0};
+    t->looking = 0;
     t->lane = __atomic_fetch_add(&iot_process->file->lanes, 1, __ATOMIC_RELAXED);
-    t->generation = *iot_generation;
+    t->generation = *iot_generation & IOT_GENERATION_NUMBER;
     return t;
 }
 
@@ -232,6 +235,10 @@ void iot_thread_adopt(struct iot_thread *t, uint32_t parent_lane)
 struct iot_thread *iot_enter_slow(void)
 {
     struct iot_local *me = &iot_local;
+    if (me->thread && *iot_generation && iot_is_here(me->thread)) {
+        iot_faults_entering(me->thread);
+        return me->thread;
+    }
     if (iot_generation == &not_started || iot_process->off)
         return NULL;
     if (me->attaching) { /* the thread has ended, but for some destructors */
@@ -411,7 +418,7 @@ int iot_record_prepare(void)
     uint32_t used = __atomic_load_n(&iot_process->threads_used, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; i < used; i++) {
         const struct iot_thread *t = &threads[i];
-        if (t->generation == *iot_generation && t->current &&
+        if (iot_is_here(t) && t->current &&
             (iot_pages_ready(t->half[0].header, 2 * IOT_HALF_BYTES) ||
              (t->block_at && iot_pages_ready(t->block_at, t->block_left))))
             return -1;
