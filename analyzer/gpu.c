@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/events.h"
+#include "format/mark.h"
 
 int iot_gpu_blocks(const struct iot_events *e, size_t i)
 {
@@ -153,7 +154,7 @@ static int64_t first_step_of(const struct iot_trace *t)
 {
     int64_t first = INT64_MAX;
     for (size_t i = 0; i < t->events.n; i++)
-        if (t->events.op[i] == IOT_OP_MARK && t->events.result[i] == 1 &&
+        if (t->events.op[i] == IOT_OP_MARK && t->events.result[i] == IOT_MARK_STEP &&
             t->events.t0_ns[i] < first)
             first = t->events.t0_ns[i];
     return first;

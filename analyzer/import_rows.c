@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyzer/gpu.h"
+#include "format/mark.h"
 
 /* A name longer than that is cut: it must fit a half beside its rows. */
 enum { NAME_MAX_BYTES = 4096 };
@@ -203,14 +204,21 @@ static void put_load(struct iot_import *im, struct load *load, int64_t to_ns)
         load->item = NULL;
 }
 
+/* A step lasts until the next one; any other range has an end. */
 static void put_mark(struct iot_import *im, const struct iot_item *item)
 {
-    struct iot_row row = row_of(im, item, IOT_OP_MARK);
-    row.obj = string(im, item->name);
-    row.result = item->kind == IOT_ITEM_STEP;
-    row.t1 = row.t0;
-    row.offset = item->t1_ns - item->t0_ns;
+    struct iot_row row = {.op = IOT_OP_MARK,
+                          .t0 = iot_import_ns(im, item->t0_ns),
+                          .t1 = iot_import_ns(im, item->t0_ns),
+                          .obj = string(im, item->name),
+                          .result = item->kind == IOT_ITEM_STEP ? IOT_MARK_STEP : IOT_MARK_BEGIN};
+    iot_import_row(im, row);
     *(item->kind == IOT_ITEM_STEP ? &im->done->steps : &im->done->ranges) += 1;
+    if (item->kind == IOT_ITEM_STEP)
+        return;
+    row.t0 = row.t1 = iot_import_ns(im, item->t1_ns);
+    row.result = IOT_MARK_END;
+    row.obj = 0;
     iot_import_row(im, row);
 }
 
