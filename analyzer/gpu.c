@@ -160,6 +160,17 @@ static int64_t first_step_of(const struct iot_trace *t)
     return first;
 }
 
+static uint8_t host_memory(const struct iot_events *e, size_t i)
+{
+    unsigned from = (unsigned)e->addr[i] & 0xff, to = (unsigned)(e->addr[i] >> 8) & 0xff;
+    unsigned host = e->result[i] == IOT_COPY_HTOD   ? from
+                    : e->result[i] == IOT_COPY_DTOH ? to
+                                                    : 0;
+    return host == IOT_MEMORY_PAGEABLE ? IOT_HOST_PAGEABLE
+           : host == IOT_MEMORY_PINNED ? IOT_HOST_PINNED
+                                       : 0;
+}
+
 static int name_copies(struct iot_trace *t, struct iot_files *files)
 {
     struct iot_events *e = &t->events;
@@ -175,6 +186,8 @@ static int name_copies(struct iot_trace *t, struct iot_files *files)
             uint32_t file = row_of(&rows, files, e, lane, i, first_step);
             failed |= file == IOT_NO_INDEX;
             e->file[i] = failed ? 0 : file;
+            if (!failed && e->op[i] == IOT_OP_GPU_MEMCPY)
+                files->files[file].memory |= host_memory(e, i);
         }
     }
     free(rows.rows);

@@ -36,6 +36,9 @@ enum iot_file_kind {
     IOT_FILE_GPU_STATE, /* within it, between two, collectives */
 };
 
+/* Where the host's end of copies was. */
+enum iot_host_memory { IOT_HOST_PAGEABLE = 1, IOT_HOST_PINNED = 2, IOT_HOST_MIXED = 3 };
+
 /* Everything with one name. Index 0 is "nothing". */
 struct iot_file {
     const char *name; /* absolute path, or pipe:[…], socket:[…], …; NUL-terminated, may hold any byte */
@@ -45,6 +48,7 @@ struct iot_file {
     int64_t pipe_bytes;   /* a pipe's capacity; 0 not known */
     uint64_t peer_ino;    /* a socketpair's other end; 0 none */
     uint8_t kind;         /* enum iot_file_kind */
+    uint8_t memory;       /* of copies of a GPU: enum iot_host_memory, bits */
     uint8_t standard;     /* bit n: was standard input, output, error (0, 1, 2) of a process when first seen */
 };
 
