@@ -28,6 +28,7 @@ int iot_finish_stdout(void);
 
 int iot_cmd_doctor(int argc, char **argv);
 int iot_cmd_dump(int argc, char **argv);
+int iot_cmd_experiment(int argc, char **argv);
 int iot_cmd_explain(int argc, char **argv);
 int iot_cmd_import(int argc, char **argv);
 int iot_cmd_ledger(int argc, char **argv);
@@ -38,6 +39,7 @@ int iot_cmd_whatif(int argc, char **argv);
 /* What their arguments may be. */
 extern const struct iot_synopsis iot_synopsis_doctor;
 extern const struct iot_synopsis iot_synopsis_dump;
+extern const struct iot_synopsis iot_synopsis_experiment;
 extern const struct iot_synopsis iot_synopsis_explain;
 extern const struct iot_synopsis iot_synopsis_import;
 extern const struct iot_synopsis iot_synopsis_ledger;
