@@ -54,6 +54,8 @@ static int opened(struct iot_thread *t, struct iot_timed call, uint16_t op, int 
 
 OPEN_MODE(open, OPEN, (const char *path, int flags, ...), (path, flags, mode), AT_FDCWD)
 OPEN_MODE(open64, OPEN, (const char *path, int flags, ...), (path, flags, mode), AT_FDCWD)
+OPEN_MODE(__open, OPEN, (const char *path, int flags, ...), (path, flags, mode), AT_FDCWD)
+OPEN_MODE(__open64, OPEN, (const char *path, int flags, ...), (path, flags, mode), AT_FDCWD)
 OPEN_MODE(openat, OPENAT, (int dir, const char *path, int flags, ...), (dir, path, flags, mode), dir)
 OPEN_MODE(openat64, OPENAT, (int dir, const char *path, int flags, ...), (dir, path, flags, mode),
           dir)
@@ -68,17 +70,22 @@ OPEN(creat64, CREAT, (const char *path, mode_t mode), (path, mode), AT_FDCWD,
 
 /* --- close --- */
 
-int close(int fd)
-{
-    struct iot_thread *t = iot_enter();
-    if (!t)
-        return iot_real.close(fd);
-    uint32_t obj = iot_descriptor_known(t, fd);
-    iot_descriptor_closing(t, fd);
-    IOT_TIMED(int, close, (fd))
-    return (int)iot_timed_event(t, call,
-                                &(struct iot_row){.result = result, .obj = obj, .op = IOT_OP_CLOSE});
-}
+#define CLOSE(sym)                                                                                 \
+    int sym(int fd)                                                                                \
+    {                                                                                              \
+        struct iot_thread *t = iot_enter();                                                        \
+        if (!t)                                                                                    \
+            return iot_real.sym(fd);                                                               \
+        uint32_t obj = iot_descriptor_known(t, fd);                                                \
+        iot_descriptor_closing(t, fd);                                                             \
+        IOT_TIMED(int, sym, (fd))                                                                  \
+        return (int)iot_timed_event(                                                               \
+            t, call, &(struct iot_row){.result = result, .obj = obj, .op = IOT_OP_CLOSE});         \
+    }
+
+CLOSE(close)
+CLOSE(__close)
+CLOSE(mq_close) /* a queue is a descriptor */
 
 int close_range(unsigned first, unsigned last, int flags)
 {
@@ -130,17 +137,21 @@ int dup(int fd)
 }
 
 /* dup2 of a descriptor onto itself changes nothing: `wanted` is the old number. */
-int dup2(int fd, int to)
-{
-    struct iot_thread *t = iot_enter();
-    if (!t)
-        return iot_real.dup2(fd, to);
-    uint32_t old = iot_descriptor(t, fd);
-    if (fd != to)
-        iot_descriptor_closing(t, to);
-    IOT_TIMED(int, dup2, (fd, to))
-    return duplicated(t, call, IOT_OP_DUP2, old, result, fd);
-}
+#define DUP2(sym)                                                                                  \
+    int sym(int fd, int to)                                                                        \
+    {                                                                                              \
+        struct iot_thread *t = iot_enter();                                                        \
+        if (!t)                                                                                    \
+            return iot_real.sym(fd, to);                                                           \
+        uint32_t old = iot_descriptor(t, fd);                                                      \
+        if (fd != to)                                                                              \
+            iot_descriptor_closing(t, to);                                                         \
+        IOT_TIMED(int, sym, (fd, to))                                                              \
+        return duplicated(t, call, IOT_OP_DUP2, old, result, fd);                                  \
+    }
+
+DUP2(dup2)
+DUP2(__dup2)
 
 int dup3(int fd, int to, int flags)
 {
@@ -177,6 +188,7 @@ int dup3(int fd, int to, int flags)
     }
 
 FCNTL(fcntl)
+FCNTL(__fcntl)
 FCNTL(fcntl64)
 
 /* --- mappings --- */

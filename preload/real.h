@@ -23,16 +23,24 @@
 #undef vfscanf
 #undef vscanf
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/msg.h>
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/sem.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
+#include <threads.h>
 #include <time.h>
+#include <utime.h>
 
 #define IO(ret, sym, op, params, args, fd, offset) HAND(ret, sym, op, params)
 #define IO2(ret, sym, op, params, args, from, to) HAND(ret, sym, op, params)
