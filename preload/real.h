@@ -17,7 +17,17 @@
 #define scanf iot_header_scanf
 #define vfscanf iot_header_vfscanf
 #define vscanf iot_header_vscanf
+#define fwscanf iot_header_fwscanf
+#define wscanf iot_header_wscanf
+#define vfwscanf iot_header_vfwscanf
+#define vwscanf iot_header_vwscanf
 #include <stdio.h>
+#include <stdio_ext.h>
+#include <wchar.h>
+#undef fwscanf
+#undef wscanf
+#undef vfwscanf
+#undef vwscanf
 #undef fscanf
 #undef scanf
 #undef vfscanf
