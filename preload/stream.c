@@ -66,7 +66,7 @@ int iot_stream_begin_marked(struct iot_stream_call *call, FILE *stream, int held
 {
     if (!iot_stream_begin(call, stream, held))
         return 0;
-    if (!(call->flags & IOT_STREAM_WRITING) && !call->pending && !iot_stream_is_wide(stream)) {
+    if (!(call->flags & IOT_STREAM_WRITING) && !call->pending) {
         call->marked = 1;
         call->write_end = stream->_IO_write_end;
         stream->_IO_write_end = NULL;
