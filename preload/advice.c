@@ -27,7 +27,8 @@
     }
 
 BY_FD(posix_fadvise, FADVISE, (int fd, off_t at, off_t n, int advice), (fd, at, n, advice), at)
-BY_FD(posix_fadvise64, FADVISE, (int fd, off64_t at, off64_t n, int advice), (fd, at, n, advice), at)
+BY_FD(posix_fadvise64, FADVISE, (int fd, off64_t at, off64_t n, int advice), (fd, at, n, advice),
+      at)
 BY_FD(posix_fallocate, FALLOCATE, (int fd, off_t at, off_t n), (fd, at, n), n)
 BY_FD(posix_fallocate64, FALLOCATE, (int fd, off64_t at, off64_t n), (fd, at, n), n)
 

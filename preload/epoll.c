@@ -1,5 +1,5 @@
-/* epoll: with the descriptor that was ready first. The kernel gives back what the program gave it for a
- * descriptor, so that is remembered. */
+/* epoll: with the descriptor that was ready first. The kernel gives back what the program gave it
+ * for a descriptor, so that is remembered. */
 #include "preload/real.h"
 
 #include "preload/process.h"
@@ -22,7 +22,8 @@ static void remember(const struct iot_thread *t, int epoll, int fd, uint64_t dat
     at->data = data;
 }
 
-static uint32_t ready_of(struct iot_thread *t, int result, int epoll, const struct epoll_event *events)
+static uint32_t ready_of(struct iot_thread *t, int result, int epoll,
+                         const struct epoll_event *events)
 {
     if (result <= 0 || t->vfork_pid)
         return 0;
@@ -62,8 +63,8 @@ static int64_t ms_of(const struct timespec *t)
                 .result = result, .offset = timeout, .obj = obj, .op = IOT_OP_EPOLL_WAIT});        \
     }
 
-WAITS(epoll_wait, (int fd, struct epoll_event *events, int n, int timeout), (fd, events, n, timeout),
-      timeout)
+WAITS(epoll_wait, (int fd, struct epoll_event *events, int n, int timeout),
+      (fd, events, n, timeout), timeout)
 WAITS(epoll_pwait, (int fd, struct epoll_event *events, int n, int timeout, const sigset_t *mask),
       (fd, events, n, timeout, mask), timeout)
 WAITS(epoll_pwait2,

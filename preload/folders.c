@@ -45,9 +45,9 @@ DIR *opendir(const char *path)
     TIMED_POINTER(DIR, opendir, (path))
     uint32_t name = iot_path_of(t, call, AT_FDCWD, path);
     uint32_t obj = result ? iot_descriptor_opened(t, dirfd(result), name, O_DIRECTORY, 0) : 0;
-    iot_timed_event(
-        t, call,
-        &(struct iot_row){.result = result != NULL, .obj = obj, .obj2 = name, .op = IOT_OP_OPENDIR});
+    iot_timed_event(t, call,
+                    &(struct iot_row){
+                        .result = result != NULL, .obj = obj, .obj2 = name, .op = IOT_OP_OPENDIR});
     return result;
 }
 
@@ -92,9 +92,9 @@ READDIR(readdir64, struct dirent64)
         int failed = iot_real.sym(dir, entry, found);                                              \
         call.t1 = iot_now();                                                                       \
         call.err = failed;                                                                         \
-        iot_timed_event(t, call,                                                                   \
-                        &(struct iot_row){                                                         \
-                            .result = !failed && *found, .obj = obj, .op = IOT_OP_READDIR});       \
+        iot_timed_event(                                                                           \
+            t, call,                                                                               \
+            &(struct iot_row){.result = !failed && *found, .obj = obj, .op = IOT_OP_READDIR});     \
         return failed;                                                                             \
     }
 

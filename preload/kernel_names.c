@@ -99,7 +99,8 @@ size_t iot_kernel_address(int fd, const struct sockaddr *to, socklen_t n,
 
 /* --- counters --- */
 
-/* The kernel's number of an eventfd, the same in every process that has it; 0 on kernels without. */
+/* The kernel's number of an eventfd, the same in every process that has it; 0 on kernels without.
+ */
 static uint64_t counter_number(int fd)
 {
     static const char key[] = "eventfd-id:";

@@ -62,7 +62,8 @@ void iot_life_began(struct iot_thread *t, uint32_t parent_lane)
                                     .result = iot_process->file->ppid,
                                     .op = IOT_OP_START});
     else
-        moment(t, &(struct iot_row){.obj = parent_lane, .result = t->tid, .op = IOT_OP_THREAD_START});
+        moment(t,
+               &(struct iot_row){.obj = parent_lane, .result = t->tid, .op = IOT_OP_THREAD_START});
 }
 
 /* Lanes of threads by their pthread_t, the latest, for who waits for one that has not begun yet. */
@@ -124,8 +125,8 @@ static int c11_thread_begins(void *user)
     return routine(argument);
 }
 
-/* The thread's buffers and lane are made before it: it may have come and gone when the call returns.
- * `ours`: the arguments with our routine in the place of theirs. */
+/* The thread's buffers and lane are made before it: it may have come and gone when the call
+ * returns. `ours`: the arguments with our routine in the place of theirs. */
 #define CREATE(sym, params, args, ours, failed)                                                    \
     int sym params                                                                                 \
     {                                                                                              \
@@ -144,14 +145,14 @@ static int c11_thread_begins(void *user)
         if (result)                                                                                \
             iot_thread_give_back(child);                                                           \
         return (int)iot_timed_event(                                                               \
-            t, call, &(struct iot_row){.result = result, .obj = lane, .op = IOT_OP_THREAD_CREATE});\
+            t, call,                                                                               \
+            &(struct iot_row){.result = result, .obj = lane, .op = IOT_OP_THREAD_CREATE});         \
     }
 
 CREATE(pthread_create,
        (pthread_t *restrict thread, const pthread_attr_t *restrict attributes,
         void *(*routine)(void *), void *restrict argument),
-       (thread, attributes, routine, argument), (thread, attributes, thread_begins, child),
-       result)
+       (thread, attributes, routine, argument), (thread, attributes, thread_begins, child), result)
 CREATE(thrd_create, (thrd_t * thread, thrd_start_t routine, void *argument),
        (thread, routine, argument), (thread, c11_thread_begins, child),
        result == thrd_success ? 0 : EAGAIN)
@@ -195,8 +196,8 @@ JOIN(thrd_join, (thrd_t thread, int *result), (thread, result))
             iot_enter(); /* a trace of its own, from the first moment */                           \
             return 0;                                                                              \
         }                                                                                          \
-        return (pid_t)iot_timed_event(                                                             \
-            t, call, &(struct iot_row){.result = result, .op = IOT_OP_FORK});                      \
+        return (pid_t)iot_timed_event(t, call,                                                     \
+                                      &(struct iot_row){.result = result, .op = IOT_OP_FORK});     \
     }
 
 FORK(fork)
@@ -234,7 +235,8 @@ int daemon(int stay, int keep)
 }
 
 /* Called by vfork (vfork.S) before the child is made; the child and then the parent call the
- * second. While the child lives its parent's thread stands still, so that it can use its buffers. */
+ * second. While the child lives its parent's thread stands still, so that it can use its buffers.
+ */
 static __thread uint64_t vfork_t0 __attribute__((tls_model("initial-exec")));
 
 void iot_vfork_before(void);
@@ -256,10 +258,10 @@ pid_t iot_vfork_after(long result)
         t->vfork_pid = pid > 0 ? (uint32_t)pid : UINT32_MAX; /* behind a filter it is not known */
         if (pid > 0)
             moment(t, &(struct iot_row){.result = iot_process->pid,
-                                    .offset = t->vfork_pid,
-                                    .obj2 = 1,
-                                    .obj = t->lane,
-                                    .op = IOT_OP_START});
+                                        .offset = t->vfork_pid,
+                                        .obj2 = 1,
+                                        .obj = t->lane,
+                                        .op = IOT_OP_START});
     } else if (t) {
         long pid = iot_sys(SYS_getpid);
         int child = pid > 0 && (uint32_t)pid != iot_process->pid; /* a child can be a parent */
@@ -294,7 +296,8 @@ static int clone_begins(void *user)
     {                                                                                              \
         va_list ap;                                                                                \
         va_start(ap, argument);                                                                    \
-        void *parent_tid = va_arg(ap, void *), *tls = va_arg(ap, void *), *child_tid = va_arg(ap, void *);\
+        void *parent_tid = va_arg(ap, void *), *tls = va_arg(ap, void *),                          \
+             *child_tid = va_arg(ap, void *);                                                      \
         va_end(ap);                                                                                \
         struct cloned c = {run, argument};                                                         \
         if (!run || (flags & (CLONE_VM | CLONE_VFORK | CLONE_THREAD)) != (CLONE_VM | CLONE_VFORK)) \

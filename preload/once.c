@@ -26,8 +26,8 @@ static int is_done(const void *once)
     return __atomic_load_n((const int *)once, __ATOMIC_ACQUIRE) == DONE;
 }
 
-/* A routine may be left by an exception, and then `doing` still points to what was on the stack: nothing
- * looks there, as each call sets it anew. */
+/* A routine may be left by an exception, and then `doing` still points to what was on the stack:
+ * nothing looks there, as each call sets it anew. */
 #define ONCE(sym, once_type, give)                                                                 \
     static __attribute__((noinline)) int sym##_slow(once_type *once, void (*routine)(void))        \
     {                                                                                              \

@@ -22,7 +22,8 @@ static int opened(struct iot_thread *t, struct iot_timed call, uint16_t op, int 
     uint32_t name = iot_path_of(t, call, dir, path);
     uint32_t obj = fd >= 0 ? iot_descriptor_opened(t, fd, name, flags, 0) : 0;
     return (int)iot_timed_event(
-        t, call, &(struct iot_row){.result = fd, .offset = flags, .obj = obj, .obj2 = name, .op = op});
+        t, call,
+        &(struct iot_row){.result = fd, .offset = flags, .obj = obj, .obj2 = name, .op = op});
 }
 
 #define OPEN(sym, operation, params, args, dir, flags)                                             \
@@ -56,7 +57,8 @@ OPEN_MODE(open, OPEN, (const char *path, int flags, ...), (path, flags, mode), A
 OPEN_MODE(open64, OPEN, (const char *path, int flags, ...), (path, flags, mode), AT_FDCWD)
 OPEN_MODE(__open, OPEN, (const char *path, int flags, ...), (path, flags, mode), AT_FDCWD)
 OPEN_MODE(__open64, OPEN, (const char *path, int flags, ...), (path, flags, mode), AT_FDCWD)
-OPEN_MODE(openat, OPENAT, (int dir, const char *path, int flags, ...), (dir, path, flags, mode), dir)
+OPEN_MODE(openat, OPENAT, (int dir, const char *path, int flags, ...), (dir, path, flags, mode),
+          dir)
 OPEN_MODE(openat64, OPENAT, (int dir, const char *path, int flags, ...), (dir, path, flags, mode),
           dir)
 OPEN(__open_2, OPEN, (const char *path, int flags), (path, flags), AT_FDCWD, flags)
@@ -116,14 +118,14 @@ void closefrom(int first)
 
 /* --- duplicates --- */
 
-static int duplicated(struct iot_thread *t, struct iot_timed call, uint16_t op, uint32_t old, int fd,
-                      int wanted)
+static int duplicated(struct iot_thread *t, struct iot_timed call, uint16_t op, uint32_t old,
+                      int fd, int wanted)
 {
     uint32_t obj2 = 0;
     if (fd >= 0 && fd != wanted)
         obj2 = iot_descriptor_dup(t, fd, old);
-    return (int)iot_timed_event(t, call,
-                                &(struct iot_row){.result = fd, .obj = old, .obj2 = obj2, .op = op});
+    return (int)iot_timed_event(
+        t, call, &(struct iot_row){.result = fd, .obj = old, .obj2 = obj2, .op = op});
 }
 
 int dup(int fd)

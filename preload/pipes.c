@@ -30,7 +30,7 @@ PAIR(pipe, PIPE, (int fds[2]), (fds), 0, 0)
 PAIR(__pipe, PIPE, (int fds[2]), (fds), 0, 0)
 PAIR(pipe2, PIPE2, (int fds[2], int flags), (fds, flags), flags, 0)
 PAIR(socketpair, SOCKETPAIR, (int domain, int type, int protocol, int fds[2]),
-     (domain, type, protocol, fds), type & (SOCK_NONBLOCK | SOCK_CLOEXEC), 1)
+     (domain, type, protocol, fds), type &(SOCK_NONBLOCK | SOCK_CLOEXEC), 1)
 
 int socket(int domain, int type, int protocol)
 {
@@ -108,7 +108,7 @@ static int accepted(struct iot_thread *t, struct iot_timed call, uint16_t op, ui
         return accepted(t, call, IOT_OP_##operation, listening, result);                           \
     }
 
-ACCEPT(accept, ACCEPT, (int fd, struct sockaddr *restrict from, socklen_t *restrict n), (fd, from, n))
-ACCEPT(accept4, ACCEPT4,
-       (int fd, struct sockaddr *restrict from, socklen_t *restrict n, int flags),
+ACCEPT(accept, ACCEPT, (int fd, struct sockaddr *restrict from, socklen_t *restrict n),
+       (fd, from, n))
+ACCEPT(accept4, ACCEPT4, (int fd, struct sockaddr *restrict from, socklen_t *restrict n, int flags),
        (fd, from, n, flags))

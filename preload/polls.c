@@ -1,5 +1,5 @@
-/* poll, select and their kind: with the descriptor that was ready first, since another thread may be
- * the one that reads from it. */
+/* poll, select and their kind: with the descriptor that was ready first, since another thread may
+ * be the one that reads from it. */
 #include <errno.h>
 
 #include "preload/descriptors.h"
@@ -28,8 +28,10 @@ static int64_t ms_of(const struct timespec *t)
     return t ? t->tv_sec * 1000 + t->tv_nsec / 1000000 : -1;
 }
 
-/* It gives an error number; of an absolute time what is left is asked for. A time that cannot be read is the kernel's to find out. */
-int clock_nanosleep(clockid_t clock, int flags, const struct timespec *wanted, struct timespec *left)
+/* It gives an error number; of an absolute time what is left is asked for. A time that cannot be
+ * read is the kernel's to find out. */
+int clock_nanosleep(clockid_t clock, int flags, const struct timespec *wanted,
+                    struct timespec *left)
 {
     struct iot_thread *t = iot_enter();
     if (!t)

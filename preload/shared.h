@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "preload/ours.h"
 #include "preload/record.h"
 
 /* Memory that was mapped shared. Forked children have it at the same address. */
@@ -21,7 +22,7 @@ void iot_shared_forget(const void *at, size_t bytes);
 void iot_shared_moved(const void *at, size_t bytes, const void *to, size_t wanted);
 
 /* How many such memories are known. */
-extern uint32_t iot_shared_count;
+extern IOT_OURS uint32_t iot_shared_count;
 
 /* What a row says of the address of a lock or semaphore. */
 struct iot_place {

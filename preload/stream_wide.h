@@ -1,6 +1,6 @@
-/* Wide streams: the program's characters lie in a buffer of their own, whose layout has not changed since
- * libc's headers still named it (2.2), and become bytes only when the kernel is met. So bytes that
- * pend, or lie ready, are counted by encoding them as the locale does.
+/* Wide streams: the program's characters lie in a buffer of their own, whose layout has not changed
+ * since libc's headers still named it (2.2), and become bytes only when the kernel is met. So bytes
+ * that pend, or lie ready, are counted by encoding them as the locale does.
  *
  * Not exact is formatted output that used up the buffer: its characters count as a byte each. And a
  * scanf that did is as stream.h says. */
@@ -38,9 +38,9 @@ size_t iot_wide_buffered(const FILE *stream);
 /* Characters that are ready to be handed out, or for which there is room without the kernel. */
 static inline size_t iot_wide_ready(const FILE *stream)
 {
-    return iot_stream_is_wide(stream) ? (size_t)(iot_stream_wide(stream)->read_end -
-                                                 iot_stream_wide(stream)->read_ptr)
-                                      : 0;
+    return iot_stream_is_wide(stream)
+               ? (size_t)(iot_stream_wide(stream)->read_end - iot_stream_wide(stream)->read_ptr)
+               : 0;
 }
 
 static inline int iot_wide_line_ready(const FILE *stream, size_t n)

@@ -1,5 +1,6 @@
-/* What system calls by number do to bytes, descriptors and names: rows as of the function of that name. The
- * call itself stays what it was, for syscall(2) is no place where a thread may be cancelled. */
+/* What system calls by number do to bytes, descriptors and names: rows as of the function of that
+ * name. The call itself stays what it was, for syscall(2) is no place where a thread may be
+ * cancelled. */
 #include "preload/syscall_io.h"
 
 #include <errno.h>
@@ -23,8 +24,8 @@ enum form {
     MAKES,   /* gives a descriptor that the kernel names */
     CLOSES,
     CLOSES_ALL, /* from descriptor a to b */
-    DOUBLES, /* descriptor a; b is closed before */
-    ALONE,   /* no subject; address a, length b */
+    DOUBLES,    /* descriptor a; b is closed before */
+    ALONE,      /* no subject; address a, length b */
     MESSAGES,
 };
 
@@ -147,7 +148,8 @@ static int flags_of(long number, const long a[6], const struct known *k)
 }
 
 /* What the descriptor is that argument says the number of; before the call, which may close it. */
-static void before(struct iot_thread *t, const struct known *k, const long a[6], struct iot_row *row)
+static void before(struct iot_thread *t, const struct known *k, const long a[6],
+                   struct iot_row *row)
 {
     switch (k->form) {
     case CLOSES:

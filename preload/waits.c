@@ -8,17 +8,18 @@
 #include "preload/locks.h"
 
 uintptr_t iot_lock_guards[IOT_LOCK_PLACES];
-uint8_t iot_lock_watched[IOT_LOCK_PLACES];
+uint8_t iot_lock_watched[1 << 16];
 __thread const void *iot_lock_held __attribute__((tls_model("initial-exec")));
 
 void iot_lock_record(struct iot_thread *t, uint16_t op, struct iot_timed call, int64_t result,
-                   const void *address, const void *mutex)
+                     const void *address, const void *mutex)
 {
     struct iot_place at = iot_place_of(t, address);
     int64_t offset = mutex ? (int64_t)iot_place_of(t, mutex).addr : 0;
-    iot_timed_event(t, call,
-                    &(struct iot_row){
-                        .result = result, .offset = offset, .addr = at.addr, .obj = at.name, .op = op});
+    iot_timed_event(
+        t, call,
+        &(struct iot_row){
+            .result = result, .offset = offset, .addr = at.addr, .obj = at.name, .op = op});
 }
 
 __attribute__((noinline)) void iot_lock_moment(uint16_t op, const void *address)
@@ -41,18 +42,35 @@ __attribute__((noinline)) void iot_lock_signal(uint16_t op, const void *cond, co
 
 /* --- mutexes --- */
 
+__attribute__((noinline)) int iot_lock_took_watched(const void *mutex, int result)
+{
+    if (iot_lock_is_guard(mutex))
+        iot_lock_moment(IOT_OP_MUTEX_LOCK, mutex);
+    return result;
+}
+
+__attribute__((noinline)) void iot_lock_lets_go_watched(const void *mutex)
+{
+    if (iot_lock_is_guard(mutex) || iot_lock_waited_for(mutex))
+        iot_lock_moment(IOT_OP_MUTEX_UNLOCK, mutex);
+}
+
 #define MUTEX_LOCK(sym, params, args)                                                              \
-    static __attribute__((noinline)) int sym##_waits params                                        \
+    static __attribute__((noinline)) int sym##_not_free params                                     \
     {                                                                                              \
-        int result = IOT_WAIT_FOR(MUTEX_LOCK, mutex, iot_real.sym args, waited);                               \
-        if (result == 0 || result == EOWNERDEAD)                                                   \
-            iot_lock_held = mutex;                                                                          \
+        int result = IOT_WAIT_FOR(MUTEX_LOCK, mutex, iot_real.sym args, waited);                   \
+        if (iot_lock_has_it(result))                                                               \
+            iot_lock_held = mutex;                                                                 \
         return result;                                                                             \
     }                                                                                              \
     int sym params                                                                                 \
     {                                                                                              \
         int result = iot_real.pthread_mutex_trylock(mutex);                                        \
-        return __builtin_expect(result != EBUSY, 1) ? iot_lock_took(mutex, result) : sym##_waits args;      \
+        if (__builtin_expect(result == 0, 1))                                                      \
+            return iot_lock_took(mutex, 0);                                                        \
+        if (result == EBUSY)                                                                       \
+            return sym##_not_free args;                                                            \
+        return iot_lock_has_it(result) ? iot_lock_took(mutex, result) : result;                    \
     }
 
 MUTEX_LOCK(pthread_mutex_lock, (pthread_mutex_t * mutex), (mutex))
@@ -60,23 +78,29 @@ MUTEX_LOCK(__pthread_mutex_lock, (pthread_mutex_t * mutex), (mutex))
 MUTEX_LOCK(pthread_mutex_timedlock,
            (pthread_mutex_t *restrict mutex, const struct timespec *restrict until), (mutex, until))
 MUTEX_LOCK(pthread_mutex_clocklock,
-           (pthread_mutex_t *restrict mutex, clockid_t clock, const struct timespec *restrict until),
+           (pthread_mutex_t *restrict mutex, clockid_t clock,
+            const struct timespec *restrict until),
            (mutex, clock, until))
 
 #define MUTEX_TRYLOCK(sym)                                                                         \
     int sym(pthread_mutex_t *mutex)                                                                \
     {                                                                                              \
-        return iot_lock_took(mutex, iot_real.sym(mutex));                                          \
+        int result = iot_real.sym(mutex);                                                          \
+        return iot_lock_has_it(result) ? iot_lock_took(mutex, result) : result;                    \
     }
 
 MUTEX_TRYLOCK(pthread_mutex_trylock)
 MUTEX_TRYLOCK(__pthread_mutex_trylock)
 
 #define MUTEX_UNLOCK(sym)                                                                          \
+    static __attribute__((noinline)) int sym##_watched(pthread_mutex_t *mutex)                     \
+    {                                                                                              \
+        iot_lock_lets_go_watched(mutex);                                                           \
+        return iot_real.sym(mutex);                                                                \
+    }                                                                                              \
     int sym(pthread_mutex_t *mutex)                                                                \
     {                                                                                              \
-        iot_lock_lets_go(mutex);                                                                   \
-        return iot_real.sym(mutex);                                                                \
+        return iot_lock_lets_go(mutex) ? sym##_watched(mutex) : iot_real.sym(mutex);               \
     }
 
 MUTEX_UNLOCK(pthread_mutex_unlock)
@@ -88,14 +112,14 @@ MUTEX_UNLOCK(__pthread_mutex_unlock)
     int sym params                                                                                 \
     {                                                                                              \
         struct iot_thread *t = iot_enter();                                                        \
-        iot_lock_make_guard(mutex);                                                                         \
+        iot_lock_make_guard(mutex);                                                                \
         struct iot_timed call = {.t0 = iot_now()};                                                 \
         int result = iot_real.sym args;                                                            \
         call.t1 = iot_now();                                                                       \
         call.err = result;                                                                         \
-        iot_lock_held = mutex;                                                                              \
+        iot_lock_held = mutex;                                                                     \
         if (t)                                                                                     \
-            iot_lock_record(t, IOT_OP_COND_WAIT, call, result, cond, mutex);                                \
+            iot_lock_record(t, IOT_OP_COND_WAIT, call, result, cond, mutex);                       \
         return result;                                                                             \
     }
 
@@ -141,7 +165,7 @@ int pthread_cond_broadcast(pthread_cond_t *cond)
         if (!t)                                                                                    \
             return iot_real.sym args;                                                              \
         IOT_TIMED(int, sym, args)                                                                  \
-        iot_lock_record(t, IOT_OP_SEM_WAIT, call, result, sem, NULL);                                       \
+        iot_lock_record(t, IOT_OP_SEM_WAIT, call, result, sem, NULL);                              \
         return result;                                                                             \
     }
 
@@ -176,9 +200,9 @@ static void record_value(const sem_t *sem, unsigned value)
         return;
     struct iot_place at = iot_place_of(t, sem);
     uint64_t now = iot_now();
-    iot_timed_event(t, (struct iot_timed){now, now, 0},
-                    &(struct iot_row){
-                        .offset = value, .addr = at.addr, .obj = at.name, .op = IOT_OP_SEM_INIT});
+    iot_timed_event(
+        t, (struct iot_timed){now, now, 0},
+        &(struct iot_row){.offset = value, .addr = at.addr, .obj = at.name, .op = IOT_OP_SEM_INIT});
 }
 
 int sem_init(sem_t *sem, int shared, unsigned value)
@@ -209,24 +233,26 @@ sem_t *sem_open(const char *name, int flags, ...)
 #define LOCK(sym, try, operation, params, args)                                                    \
     static __attribute__((noinline)) int sym##_waits params                                        \
     {                                                                                              \
-        return IOT_WAIT_FOR(operation, (const void *)lock, iot_real.sym args, waited);                         \
+        return IOT_WAIT_FOR(operation, (const void *)lock, iot_real.sym args, waited);             \
     }                                                                                              \
     int sym params                                                                                 \
     {                                                                                              \
-        int tried = iot_real.try(lock);                                                             \
+        int tried = iot_real.try(lock);                                                            \
         return __builtin_expect(tried != EBUSY, 1) ? tried : sym##_waits args;                     \
     }
 
 #define UNLOCK(sym, operation, params)                                                             \
     int sym params                                                                                 \
     {                                                                                              \
-        if (iot_lock_is_watched((const void *)lock) && iot_lock_waited_for((const void *)lock))                      \
-            iot_lock_moment(IOT_OP_##operation, (const void *)lock);                                 \
+        if (iot_lock_is_watched((const void *)lock) && iot_lock_waited_for((const void *)lock))    \
+            iot_lock_moment(IOT_OP_##operation, (const void *)lock);                               \
         return iot_real.sym(lock);                                                                 \
     }
 
-LOCK(pthread_rwlock_rdlock, pthread_rwlock_tryrdlock, RWLOCK_LOCK, (pthread_rwlock_t * lock), (lock))
-LOCK(pthread_rwlock_wrlock, pthread_rwlock_trywrlock, RWLOCK_LOCK, (pthread_rwlock_t * lock), (lock))
+LOCK(pthread_rwlock_rdlock, pthread_rwlock_tryrdlock, RWLOCK_LOCK, (pthread_rwlock_t * lock),
+     (lock))
+LOCK(pthread_rwlock_wrlock, pthread_rwlock_trywrlock, RWLOCK_LOCK, (pthread_rwlock_t * lock),
+     (lock))
 LOCK(__pthread_rwlock_rdlock, pthread_rwlock_tryrdlock, RWLOCK_LOCK, (pthread_rwlock_t * lock),
      (lock))
 LOCK(__pthread_rwlock_wrlock, pthread_rwlock_trywrlock, RWLOCK_LOCK, (pthread_rwlock_t * lock),

@@ -1,5 +1,5 @@
-/* C11's locks and conditions: those of pthreads by other names and with other results, called inside
- * libc where nobody sees it. */
+/* C11's locks and conditions: those of pthreads by other names and with other results, called
+ * inside libc where nobody sees it. */
 #include "preload/locks.h"
 
 /* The error number that a result stands for. */
@@ -51,7 +51,8 @@ int mtx_trylock(mtx_t *mutex)
 
 int mtx_unlock(mtx_t *mutex)
 {
-    iot_lock_lets_go(mutex);
+    if (iot_lock_lets_go(mutex))
+        iot_lock_lets_go_watched(mutex);
     return iot_real.mtx_unlock(mutex);
 }
 

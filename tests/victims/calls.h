@@ -1,5 +1,5 @@
-/* What the victims of the coverage share: each row of the recorder's tables is called, and what it did is
- * said at the end:
+/* What the victims of the coverage share: each row of the recorder's tables is called, and what it
+ * did is said at the end:
  *
  *     did OP * COUNT      calls of OP that succeeded, all in all
  *     moved OP BYTES      what those of them that move bytes moved

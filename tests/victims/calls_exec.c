@@ -67,7 +67,8 @@ int main(int argc, char **argv)
             DO("wait", CALL(pid_t, __wait, (int *), (&status)) == child);
             break;
         case 1:
-            DO("waitpid", CALL(pid_t, __waitpid, (pid_t, int *, int), (child, &status, 0)) == child);
+            DO("waitpid",
+               CALL(pid_t, __waitpid, (pid_t, int *, int), (child, &status, 0)) == child);
             break;
         case 2:
             DO("wait", wait3(&status, 0, &usage) == child);

@@ -1,16 +1,17 @@
-/* calls_files FOLDER: every call on names, attributes and descriptors that the other victims leave out. */
+/* calls_files FOLDER: every call on names, attributes and descriptors that the other victims leave
+ * out. */
 #include <dirent.h>
+#include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
-#include <sys/file.h>
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <sys/sysmacros.h>
 #include <sys/time.h>
 #include <sys/uio.h>
 #include <sys/xattr.h>
-#include <sys/resource.h>
 #include <utime.h>
 
 #include "tests/victims/calls.h"
@@ -20,7 +21,8 @@ static char text[64] = "0123456789abcdef";
 static void bytes(int fd)
 {
     MOVE("write", CALL(ssize_t, __write, (int, const void *, size_t), (fd, text, 16)), 16);
-    MOVE("pwrite", CALL(ssize_t, __pwrite64, (int, const void *, size_t, off64_t), (fd, text, 16, 16)), 16);
+    MOVE("pwrite",
+         CALL(ssize_t, __pwrite64, (int, const void *, size_t, off64_t), (fd, text, 16, 16)), 16);
     DO("lseek", CALL(off_t, __lseek, (int, off_t, int), (fd, 0, SEEK_SET)) == 0);
     DO("lseek", CALL(off_t, llseek, (int, off_t, int), (fd, 0, SEEK_SET)) == 0);
     MOVE("read", CALL(ssize_t, __read, (int, void *, size_t), (fd, text, 8)), 8);
@@ -157,15 +159,18 @@ static void names(int dir)
     DO("mknod", mkfifoat(dir, "fifo2", 0600) == 0);
     DO("mknod", mknod("node", S_IFREG | 0600, 0) == 0);
     DO("mknod", mknodat(dir, "node2", S_IFREG | 0600, 0) == 0);
-    DO("mknod", CALL(int, __xmknod, (int, const char *, mode_t, dev_t *), (0, "node3", S_IFREG | 0600, &none)) == 0);
-    DO("mknod", CALL(int, __xmknodat, (int, int, const char *, mode_t, dev_t *), (0, dir, "node4", S_IFREG | 0600, &none)) == 0);
+    DO("mknod", CALL(int, __xmknod, (int, const char *, mode_t, dev_t *),
+                     (0, "node3", S_IFREG | 0600, &none)) == 0);
+    DO("mknod", CALL(int, __xmknodat, (int, int, const char *, mode_t, dev_t *),
+                     (0, dir, "node4", S_IFREG | 0600, &none)) == 0);
     DO("link", link("node", "linked") == 0);
     DO("symlink", symlinkat("node", dir, "symbolic") == 0);
     DO("readlink", readlinkat(dir, "symbolic", name, sizeof name) == 4);
     DO("renameat", renameat(dir, "linked", dir, "renamed") == 0);
     DO("remove", remove("renamed") == 0);
     DO("realpath", realpath("symbolic", name) == name);
-    DO("realpath", CALL(char *, __realpath_chk, (const char *, char *, size_t), ("node", name, sizeof name)) == name);
+    DO("realpath", CALL(char *, __realpath_chk, (const char *, char *, size_t),
+                        ("node", name, sizeof name)) == name);
     char *whole = canonicalize_file_name("node");
     DO("realpath", whole);
     free(whole);

@@ -1,4 +1,5 @@
-/* calls_syscall FOLDER: what programs do by system call number, without libc's function of that name. */
+/* calls_syscall FOLDER: what programs do by system call number, without libc's function of that
+ * name. */
 #include <linux/openat2.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>

@@ -1,5 +1,5 @@
-/* calls_waits FOLDER: every way to wait for a thread or a signal. What is free leaves no row; so each lock is
- * held by another thread when it is asked for. */
+/* calls_waits FOLDER: every way to wait for a thread or a signal. What is free leaves no row; so
+ * each lock is held by another thread when it is asked for. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -227,7 +227,8 @@ static void others(void)
     DO("join", pthread_tryjoin_np(thread, NULL) == 0);
     struct timespec soon = {0, 1000}, at;
     CHECK(clock_gettime(CLOCK_MONOTONIC, &at) == 0);
-    DO("sleep", CALL(int, __nanosleep, (const struct timespec *, struct timespec *), (&soon, NULL)) == 0);
+    DO("sleep",
+       CALL(int, __nanosleep, (const struct timespec *, struct timespec *), (&soon, NULL)) == 0);
     DO("sleep", thrd_sleep(&soon, NULL) == 0);
     DO("sleep", clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == 0);
     DO("sleep", sleep(0) == 0);
@@ -330,12 +331,13 @@ int main(int argc, char **argv)
     others();
     onces();
     signals();
-    /* Which locks were waited for depends on the order of threads, and of a condition's guard all are
-     * rows. */
+    /* Which locks were waited for depends on the order of threads, and of a condition's guard all
+     * are rows. */
     for (size_t k = 0; said[k].op; k++) {
         int depends = !strcmp(said[k].op, "mutex_lock") || !strcmp(said[k].op, "sleep") ||
                       !strcmp(said[k].op, "cond_wait") || !strcmp(said[k].op, "sem_init");
-        dprintf(1, depends ? "did_at_least %s * %ld\n" : "did %s * %ld\n", said[k].op, said[k].count);
+        dprintf(1, depends ? "did_at_least %s * %ld\n" : "did %s * %ld\n", said[k].op,
+                said[k].count);
     }
     return 0;
 }

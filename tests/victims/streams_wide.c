@@ -1,4 +1,5 @@
-/* Wide streams: files of characters that are one to four bytes long, and standard input and output. */
+/* Wide streams: files of characters that are one to four bytes long, and standard input and output.
+ */
 #include "tests/victims/streams.h"
 
 #include <dlfcn.h>
@@ -19,7 +20,8 @@ static void put_list(FILE *stream, const wchar_t *format, ...)
     MUST(vfwprintf(stream, format, ap) > 0);
     va_end(ap);
     va_start(ap, format);
-    MUST(NAMED(int, __vfwprintf_chk, (FILE *, int, const wchar_t *, va_list), (stream, 1, format, ap)) > 0);
+    MUST(NAMED(int, __vfwprintf_chk, (FILE *, int, const wchar_t *, va_list),
+               (stream, 1, format, ap)) > 0);
     va_end(ap);
 }
 
@@ -65,7 +67,8 @@ static void put(const char *name, int buffering)
     }
     for (int i = 0; i < LINES; i++) { /* of these a byte each */
         MUST(fwprintf(stream, L"%d %ls\n", i, L"printed") > 0);
-        MUST(NAMED(int, __fwprintf_chk, (FILE *, int, const wchar_t *, ...), (stream, 1, L"%d\n", i)) > 0);
+        MUST(NAMED(int, __fwprintf_chk, (FILE *, int, const wchar_t *, ...),
+                   (stream, 1, L"%d\n", i)) > 0);
         put_list(stream, L"%d list\n", i);
     }
     NAMED(wint_t, __woverflow, (FILE *, wint_t), (stream, L'\n'));
@@ -87,10 +90,12 @@ static void get(const char *name)
             MUST(fgetws_unlocked(text, 200, stream) && !wcscmp(text, line));
             break;
         case 2:
-            MUST(NAMED(wchar_t *, __fgetws_chk, (wchar_t *, size_t, int, FILE *), (text, 200, 200, stream)));
+            MUST(NAMED(wchar_t *, __fgetws_chk, (wchar_t *, size_t, int, FILE *),
+                       (text, 200, 200, stream)));
             break;
         case 3:
-            MUST(NAMED(wchar_t *, __fgetws_unlocked_chk, (wchar_t *, size_t, int, FILE *), (text, 200, 200, stream)));
+            MUST(NAMED(wchar_t *, __fgetws_unlocked_chk, (wchar_t *, size_t, int, FILE *),
+                       (text, 200, 200, stream)));
             break;
         case 4:
             for (size_t k = 0; k < LINE; k++)
