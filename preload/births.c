@@ -73,7 +73,7 @@ MKSTEMP(mkostemps64, (char *pattern, int suffix, int flags), (pattern, suffix, f
 
 /* --- by the name the kernel has for it --- */
 
-#define ADOPTS(sym, operation, params, args, flags)                                                \
+#define ADOPTS(sym, operation, params, args, flags, number)                                        \
     int sym params                                                                                 \
     {                                                                                              \
         struct iot_thread *t = iot_enter();                                                        \
@@ -81,14 +81,16 @@ MKSTEMP(mkostemps64, (char *pattern, int suffix, int flags), (pattern, suffix, f
             return iot_real.sym args;                                                              \
         IOT_TIMED(int, sym, args)                                                                  \
         uint32_t obj = result < 0 ? 0 : iot_descriptor_adopt(t, result);                           \
-        return (int)iot_timed_event(                                                               \
-            t, call,                                                                               \
-            &(struct iot_row){                                                                     \
-                .result = result, .offset = flags, .obj = obj, .op = IOT_OP_##operation});         \
+        return (int)iot_timed_event(t, call,                                                       \
+                                    &(struct iot_row){.result = result,                            \
+                                                      .offset = flags,                             \
+                                                      .addr = number,                              \
+                                                      .obj = obj,                                  \
+                                                      .op = IOT_OP_##operation});                  \
     }
 
-ADOPTS(eventfd, EVENTFD, (unsigned value, int flags), (value, flags), flags)
-ADOPTS(timerfd_create, TIMERFD_CREATE, (clockid_t clock, int flags), (clock, flags), flags)
+ADOPTS(eventfd, EVENTFD, (unsigned value, int flags), (value, flags), flags, value)
+ADOPTS(timerfd_create, TIMERFD_CREATE, (clockid_t clock, int flags), (clock, flags), flags, 0)
 
 /* --- counters: libc moves the eight bytes itself --- */
 

@@ -198,6 +198,7 @@ static void after(struct iot_thread *t, long number, const long a[6], struct iot
         break;
     case MAKES:
         row->obj = result < 0 ? 0 : iot_descriptor_adopt(t, (int)result);
+        row->addr = k->op == IOT_OP_EVENTFD ? (unsigned)a[0] : 0;
         break;
     case DOUBLES:
         if (result >= 0 && !(k->op == IOT_OP_DUP2 && a[0] == a[1]))
