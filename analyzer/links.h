@@ -72,6 +72,11 @@ static inline size_t iot_wait_start(const struct iot_links *links, size_t event)
 int iot_link_streams(struct iot_links *links, const struct iot_trace *trace);
 /* Fills in, by file, the socket at the other end of a connection within the run; 0: none known. */
 int iot_link_connections(struct iot_links *links, const struct iot_trace *trace, uint32_t *peer);
+/* The lane in which a process image ended: that of its exit or exec, else of its last event. */
+uint32_t iot_last_lane(const struct iot_trace *trace, uint32_t process);
+
+int iot_link_counters(struct iot_links *links, const struct iot_trace *trace);
+int iot_link_signals(struct iot_links *links, const struct iot_trace *trace);
 int iot_link_locks(struct iot_links *links, const struct iot_trace *trace);
 int iot_link_life(struct iot_links *links, const struct iot_trace *trace);
 void iot_link_polls(struct iot_links *links, const struct iot_trace *trace);

@@ -113,10 +113,14 @@ static int is_counted(unsigned op)
     case IOT_OP_SEND:
     case IOT_OP_SENDTO:
     case IOT_OP_SENDMSG:
+    case IOT_OP_SENDMMSG:
     case IOT_OP_RECV:
     case IOT_OP_RECVFROM:
     case IOT_OP_RECVMSG:
+    case IOT_OP_RECVMMSG:
     case IOT_OP_SPLICE:
+    case IOT_OP_TEE:
+    case IOT_OP_VMSPLICE:
         return 0;
     default:
         return iot_op_info(op)->class_ == IOT_DATA;

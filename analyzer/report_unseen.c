@@ -89,7 +89,8 @@ static const char *why_missing(unsigned op)
     switch (op) {
     case IOT_OP_FORK:
     case IOT_OP_VFORK:
-        return "forked, but recorded nothing (it ended before, or could make no file)";
+        return "forked, but left no trace (ended before it recorded anything, or was denied its file: "
+               "set-user-id, chroot, no descriptor, a seccomp filter)";
     case IOT_OP_SPAWN:
     case IOT_OP_POPEN:
         return "started, but left no trace (static, set-user-id, or no LD_PRELOAD)";

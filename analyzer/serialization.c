@@ -197,6 +197,9 @@ static void other_call(struct work *w, size_t i)
     case IOT_OP_OPEN:
     case IOT_OP_OPENAT:
     case IOT_OP_CREAT:
+    case IOT_OP_MKSTEMP:
+    case IOT_OP_TMPFILE:
+    case IOT_OP_SHM_OPEN:
     case IOT_OP_FOPEN:
         open_session(w, i);
         break;

@@ -33,6 +33,7 @@ enum iot_file_kind {
 /* Everything with one name. Index 0 is "nothing". */
 struct iot_file {
     const char *name; /* absolute path, or pipe:[…], socket:[…], …; NUL-terminated, may hold any byte */
+    const char *address;  /* of a socket, as it stands behind its name; NULL not known */
     uint64_t dev, ino;    /* 0: not known; of the first definition */
     int64_t size;         /* largest st_size seen at an open; -1 not known */
     int64_t opened_bytes, resident_bytes; /* over opens at which the page cache was asked: sizes, and what was in it */

@@ -74,10 +74,12 @@ void *mremap(void *at, size_t n, size_t wanted, int flags, ...)
     void *to = va_arg(ap, void *); /* read as libc does; there need not be one */
     va_end(ap);
     struct iot_thread *t = iot_mappings_has(at) ? iot_enter() : NULL;
-    if (!t)
-        return iot_real.mremap(at, n, wanted, flags, to);
-    struct iot_timed call = {.t0 = iot_now()};
+    struct iot_timed call = {.t0 = t ? iot_now() : 0};
     void *result = iot_real.mremap(at, n, wanted, flags, to);
+    if (result != MAP_FAILED)
+        iot_shared_moved(at, n, result, wanted); /* what was shared there is so at the new place */
+    if (!t)
+        return result;
     call.t1 = iot_now();
     call.err = result == MAP_FAILED ? errno : 0;
     if (result != MAP_FAILED && !t->vfork_pid)

@@ -15,7 +15,20 @@ enum {
     IOT_DESCRIPTORS_MAX = 1 << 20,
     IOT_WORKSPACES = 4,
     IOT_LOCK_PLACES = 1024, /* by address, the latest wins */
+    IOT_INTERESTS = 1024,    /* what epoll is asked for: a power of two */
     IOT_SHARE_OF_SPACE = 16, /* of a limited address space, what the trace may take */
+};
+
+/* What an epoll descriptor was told to give back for another: found by both. */
+struct iot_interest {
+    uint64_t data;
+    int epoll_plus_1; /* 0: nothing is here */
+    int fd;
+};
+
+/* The name of a message queue, for one opening of a descriptor. */
+struct iot_queue {
+    uint32_t opening, name; /* 0: nothing is here */
 };
 
 /* Lies in pages that a forked child finds zeroed (MADV_WIPEONFORK): no lock, number or buffer of the
@@ -32,6 +45,8 @@ struct iot_process {
     uint32_t descriptors_top; /* no descriptor from here on was ever known */
     uint32_t workspace_busy[IOT_WORKSPACES];
     uint32_t lock_waiters[IOT_LOCK_PLACES]; /* by place of the lock: how many threads wait */
+    struct iot_queue queues[64];
+    struct iot_interest interests[IOT_INTERESTS];
     uint64_t strings[IOT_STRINGS_KEPT];          /* hash tag << 24 | number */
     uint32_t descriptors[IOT_DESCRIPTORS_MAX];   /* by descriptor: its number in the trace; 0 unknown */
 };

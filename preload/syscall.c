@@ -1,5 +1,6 @@
 /* syscall(2): of what is called by number, the futexes, on which other libraries build their locks,
- * conditions and parking (Rust's std, C++'s futures). And what filters system calls. */
+ * conditions and parking (Rust's std, C++'s futures), and what moves bytes (syscall_io.c). And what
+ * filters system calls. */
 #include <errno.h>
 #include <linux/futex.h>
 #include <stdarg.h>
@@ -9,6 +10,7 @@
 #include "preload/real.h"
 #include "preload/record.h"
 #include "preload/shared.h"
+#include "preload/syscall_io.h"
 #include "preload/wrap.h"
 
 static void record(struct iot_thread *t, uint16_t op, struct iot_timed call, int64_t result,
@@ -47,7 +49,9 @@ long syscall(long number, ...)
     for (int k = 0; k < 6; k++)
         a[k] = va_arg(ap, long);
     va_end(ap);
-    struct iot_thread *t = number == SYS_futex ? iot_enter() : NULL;
+    struct iot_thread *t = number == SYS_futex || iot_syscall_known(number) ? iot_enter() : NULL;
+    if (t && number != SYS_futex)
+        return iot_syscall_io(t, number, a);
     if (t) {
         switch (a[1] & FUTEX_CMD_MASK) {
         case FUTEX_WAIT:

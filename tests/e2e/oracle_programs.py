@@ -178,8 +178,7 @@ PROGRAMS = [
     *(Program(f"fio {engine}", "fio", fio(engine)) for engine in ("sync", "psync", "vsync", "mmap")),
     *(Program(f"fio {engine}", "fio", fio(engine), missing="its requests are not recorded")
       for engine in ("libaio", "io_uring")),
-    Program("node", "node", "node script.js", f"cat > script.js <<'END'\n{NODE}\nEND", slow=True,
-            unseen="bytes", apart=r".*/blob(\.copy)?$", because="copy_file_range by its number"),
+    Program("node", "node", "node script.js", f"cat > script.js <<'END'\n{NODE}\nEND", slow=True),
     Program("java", "java", "java Copy.java", f"cat > Copy.java <<'END'\n{JAVA}\nEND", slow=True),
     Program("rustc", "rustc", "rustc -O prog.rs && ./prog", f"cat > prog.rs <<'END'\n{RUST}\nEND", slow=True),
     Program("redis with a client", "redis-server", REDIS, slow=True),
