@@ -13,6 +13,7 @@
 #include "preload/process.h"
 #include "preload/real.h"
 #include "preload/sys.h"
+#include "preload/uring.h"
 #include "preload/wrap.h"
 
 /* --- beginning and end of a thread --- */
@@ -330,6 +331,8 @@ void iot_life_exit(int64_t status)
     struct iot_thread *t = iot_enter();
     if (!t)
         return;
+    if (!t->vfork_pid)
+        iot_rings_end(t);
     moment(t, &(struct iot_row){.result = status, .op = IOT_OP_EXIT});
     if (!t->vfork_pid)
         iot_process_end(t, IOT_END_EXIT);

@@ -6,6 +6,7 @@
 #include "preload/descriptors.h"
 #include "preload/real.h"
 #include "preload/shared.h"
+#include "preload/uring.h"
 #include "preload/wrap.h"
 
 /* --- open --- */
@@ -74,6 +75,7 @@ int close(int fd)
     if (!t)
         return iot_real.close(fd);
     uint32_t obj = iot_descriptor_known(t, fd);
+    iot_ring_closing(t, fd);
     iot_descriptor_closing(t, fd);
     IOT_TIMED(int, close, (fd))
     return (int)iot_timed_event(t, call,
@@ -202,6 +204,8 @@ FCNTL(fcntl64)
         call.err = result == MAP_FAILED ? errno : 0;                                               \
         if (shared && protection & PROT_WRITE && result != MAP_FAILED)                             \
             iot_shared_file(result, n, fd, offset);                                                \
+        if (iot_process->rings_made && result != MAP_FAILED)                                       \
+            iot_ring_mapped(fd, (uint64_t)offset, result);                                         \
         iot_timed_event(t, call,                                                                   \
                         &(struct iot_row){.result = (int64_t)(intptr_t)result,                     \
                                           .offset = offset,                                        \
@@ -217,6 +221,7 @@ int munmap(void *at, size_t n)
     if (!t)
         return iot_real.munmap(at, n);
     iot_shared_forget(at, n);
+    iot_ring_unmapping(t, at, n);
     IOT_TIMED(int, munmap, (at, n))
     return (int)iot_timed_event(t, call,
                                 &(struct iot_row){.result = result,

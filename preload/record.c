@@ -140,6 +140,7 @@ static struct iot_thread *begin(struct iot_thread *t)
 {
     t->depth = t->vfork_pid = t->stuck = t->exit_rounds = 0;
     t->routine = NULL;
+    t->inside = 0;
     t->parent_lane = UINT32_MAX;
     t->lane = __atomic_fetch_add(&iot_process->file->lanes, 1, __ATOMIC_RELAXED);
     t->generation = *iot_generation;

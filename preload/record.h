@@ -36,6 +36,8 @@ struct iot_thread {
     uint32_t slot, lane, tid;
     uint32_t vfork_pid; /* not 0: this is a child in our memory, until it execs or exits */
     uint32_t stuck;     /* events dropped in a row because depth never came back */
+    uintptr_t inside; /* where the stack stood in the wrapper of another library's function, which may
+                       * call libc's; 0: in none */
     uint32_t next_free;
     uint32_t epoch;
     uint32_t block_left; /* bytes left at block_at */

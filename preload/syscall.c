@@ -1,14 +1,17 @@
 /* syscall(2): of what is called by number, the futexes, on which other libraries build their locks,
- * conditions and parking (Rust's std, C++'s futures). And what filters system calls. */
+ * conditions and parking (Rust's std, C++'s futures). Asynchronous requests. And what filters system
+ * calls. */
 #include <errno.h>
 #include <linux/futex.h>
 #include <stdarg.h>
 #include <sys/syscall.h>
 
 #include "preload/confine.h"
+#include "preload/libaio.h"
 #include "preload/real.h"
 #include "preload/record.h"
 #include "preload/shared.h"
+#include "preload/uring.h"
 #include "preload/wrap.h"
 
 static void record(struct iot_thread *t, uint16_t op, struct iot_timed call, int64_t result,
@@ -38,6 +41,18 @@ static void futex_wakes(struct iot_thread *t, const long a[6])
     record(t, IOT_OP_FUTEX_WAKE, (struct iot_timed){now, now, 0}, 0, a[0], (int)a[2]);
 }
 
+static int is_asynchronous(long number)
+{
+    return iot_uring_number(number) || iot_libaio_number(number);
+}
+
+/* Made for the wrapper of another library's function, which records it. One that was left by longjmp
+ * stood deeper than what comes now. */
+static int is_inside(const struct iot_thread *t)
+{
+    return t->inside && iot_stack() < t->inside;
+}
+
 /* As libc's own, it takes six arguments whatever the call needs. */
 long syscall(long number, ...)
 {
@@ -47,8 +62,11 @@ long syscall(long number, ...)
     for (int k = 0; k < 6; k++)
         a[k] = va_arg(ap, long);
     va_end(ap);
-    struct iot_thread *t = number == SYS_futex ? iot_enter() : NULL;
-    if (t) {
+    struct iot_thread *t = number == SYS_futex || is_asynchronous(number) ? iot_enter() : NULL;
+    if (t && number != SYS_futex && !t->vfork_pid && !is_inside(t))
+        return iot_uring_number(number) ? iot_uring_syscall(t, number, a)
+                                        : iot_libaio_syscall(t, number, a);
+    if (t && number == SYS_futex) {
         switch (a[1] & FUTEX_CMD_MASK) {
         case FUTEX_WAIT:
         case FUTEX_WAIT_BITSET:
