@@ -28,6 +28,8 @@ static bool has_offset(unsigned op, int64_t offset)
     switch (op) {
     case IOT_OP_PREADV2:
     case IOT_OP_PWRITEV2:
+    case IOT_OP_ASYNC_READ:
+    case IOT_OP_ASYNC_WRITE:
         return offset != -1; /* where the descriptor stands */
     case IOT_OP_PREAD:
     case IOT_OP_PWRITE:

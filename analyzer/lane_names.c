@@ -61,6 +61,26 @@ static void process_name(const struct iot_trace *trace, const struct iot_process
     snprintf(name, NAME_BYTES, "worker %u", number);
 }
 
+/* Numbered within their kind and process. */
+static const char *request_lane(const struct iot_trace *trace, const struct iot_lane *lane,
+                                struct iot_arena *arena)
+{
+    static const char *const kinds[IOT_LANE_KINDS] = {
+        [IOT_LANE_AIO] = "POSIX aio", [IOT_LANE_LIBAIO] = "libaio", [IOT_LANE_RING] = "io_uring"};
+    const struct iot_process *p = &trace->processes[lane->process];
+    char process[NAME_BYTES], name[2 * NAME_BYTES];
+    unsigned number = 1;
+    for (const struct iot_lane *before = lane - 1;
+         before >= &trace->lanes[p->first_lane] && before->kind == lane->kind; before--)
+        number++;
+    int n = snprintf(name, sizeof name, "%s request %u", kinds[lane->kind], number);
+    if (p->pid != trace->processes[0].pid) {
+        process_name(trace, p, process);
+        snprintf(name + n, sizeof name - (size_t)n, " of %s", process);
+    }
+    return iot_arena_text(arena, name, strlen(name));
+}
+
 const char *iot_lane_name(const struct iot_trace *trace, uint32_t index, struct iot_arena *arena)
 {
     const struct iot_lane *lane = &trace->lanes[index];
@@ -69,6 +89,8 @@ const char *iot_lane_name(const struct iot_trace *trace, uint32_t index, struct 
     char process[NAME_BYTES] = "main thread", name[2 * NAME_BYTES], own[COMM_BYTES + 1];
     int named = lane->number && own_name(trace, lane, own);
 
+    if (lane->kind != IOT_LANE_THREAD)
+        return request_lane(trace, lane, arena);
     if (!in_root)
         process_name(trace, p, process);
     if (!lane->number)

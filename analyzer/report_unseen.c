@@ -181,8 +181,8 @@ static struct met meet(const struct iot_report *r, uint8_t *is_data)
         uint32_t file = t->events.file[i];
         met.mapped += t->events.op[i] == IOT_OP_MMAP && !t->events.err[i] && is_data[file];
     }
-    for (size_t i = 0; i < t->n_processes; i++)
-        met.threads |= t->processes[i].n_lanes > 1;
+    for (size_t l = 0; l < t->n_lanes; l++)
+        met.threads |= t->lanes[l].kind == IOT_LANE_THREAD && t->lanes[l].number;
     return met;
 }
 

@@ -127,10 +127,12 @@ static void refused(struct iot_thread *t, const void *request, int failure, uint
         int result = iot_real.sym(list, n, timeout);                                               \
         uint64_t t1 = iot_now();                                                                   \
         int failure = result ? errno : 0;                                                          \
+        if (there) /* no wait: who waits for several like that spins */                            \
+            return result;                                                                         \
         look_at_all(t, all, n, t1);                                                                \
         iot_request_call(t,                                                                        \
                          &(struct iot_row){.result = result,                                       \
-                                           .offset = !there,                                       \
+                                           .offset = 1,                                            \
                                            .addr = IOT_QUEUE_POSIX,                                \
                                            .op = IOT_OP_AIO_SUSPEND},                              \
                          t0, t1, failure);                                                         \

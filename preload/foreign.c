@@ -72,3 +72,9 @@ void *iot_foreign(enum iot_foreign which)
     __atomic_store_n(&found[which], symbol, __ATOMIC_RELEASE);
     return symbol;
 }
+
+struct iot_thread *iot_foreign_enter(void)
+{
+    struct iot_thread *t = iot_enter();
+    return t && !t->vfork_pid && !iot_inside(t) ? t : NULL;
+}

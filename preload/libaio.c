@@ -92,25 +92,31 @@ struct call {
     struct iot_context *context;
     aio_context_t id;
     uint64_t t0;
+    long there; /* completions that were there and not taken yet */
 };
 
 static struct call begin(struct iot_thread *t, aio_context_t id)
 {
-    struct call c = {t, context_of(id), id, iot_now()};
-    if (c.context)
-        look(t, c.context, c.t0);
+    struct call c = {t, context_of(id), id, iot_now(), 0};
+    if (!c.context)
+        return c;
+    look(t, c.context, c.t0);
+    const struct completions *ring = ring_of(id);
+    if (ring)
+        c.there = (c.context->seen + ring->n - ring->head) % ring->n;
     return c;
 }
 
 static void end(const struct call *c, uint16_t op, long result, long least)
 {
     uint64_t t1 = iot_now();
+    long waited = least > c->there ? least - c->there : 0;
     if (c->context)
         look(c->t, c->context, t1);
     iot_request_call(
         c->t,
         &(struct iot_row){
-            .result = result < 0 ? -1 : result, .offset = least, .addr = IOT_QUEUE_LIBAIO, .op = op},
+            .result = result < 0 ? -1 : result, .offset = waited, .addr = IOT_QUEUE_LIBAIO, .op = op},
         c->t0, t1, result < 0 ? (int)-result : 0);
 }
 
@@ -139,6 +145,8 @@ static void end_wait(const struct call *c, long result, long least, const struct
     uint64_t now = iot_now();
     for (long k = 0; !c->context && k < result; k++)
         done(c->t, &events[k], c->t0, now);
+    if (!least && !result) /* programs may spin */
+        return;
     end(c, IOT_OP_IO_GETEVENTS, result, least);
 }
 
@@ -153,12 +161,6 @@ static void forget(struct iot_thread *t, aio_context_t id)
 
 /* --- libaio --- */
 
-static struct iot_thread *enter(void)
-{
-    struct iot_thread *t = iot_enter();
-    return t && !t->vfork_pid ? t : NULL;
-}
-
 int io_setup(int n, aio_context_t *context)
 {
     return IOT_FOREIGN(io_setup)(n, context);
@@ -166,7 +168,7 @@ int io_setup(int n, aio_context_t *context)
 
 int io_destroy(aio_context_t context)
 {
-    struct iot_thread *t = enter();
+    struct iot_thread *t = iot_foreign_enter();
     if (t)
         forget(t, context);
     return IOT_FOREIGN(io_destroy)(context);
@@ -174,7 +176,7 @@ int io_destroy(aio_context_t context)
 
 int io_submit(aio_context_t context, long n, struct iocb *requests[])
 {
-    struct iot_thread *t = enter();
+    struct iot_thread *t = iot_foreign_enter();
     if (!t)
         return IOT_FOREIGN(io_submit)(context, n, requests);
     struct call call = begin_submit(t, context, n, requests);
@@ -191,7 +193,7 @@ int io_cancel(aio_context_t context, struct iocb *request, struct io_event *even
 int io_getevents(aio_context_t context, long least, long n, struct io_event *events,
                  struct timespec *timeout)
 {
-    struct iot_thread *t = enter();
+    struct iot_thread *t = iot_foreign_enter();
     if (!t)
         return IOT_FOREIGN(io_getevents)(context, least, n, events, timeout);
     struct call call = begin(t, context);
@@ -203,7 +205,7 @@ int io_getevents(aio_context_t context, long least, long n, struct io_event *eve
 int io_pgetevents(aio_context_t context, long least, long n, struct io_event *events,
                   struct timespec *timeout, sigset_t *mask)
 {
-    struct iot_thread *t = enter();
+    struct iot_thread *t = iot_foreign_enter();
     if (!t)
         return IOT_FOREIGN(io_pgetevents)(context, least, n, events, timeout, mask);
     struct call call = begin(t, context);

@@ -40,9 +40,9 @@ struct iot_ring {
     uint32_t busy;      /* somebody is looking */
     uint16_t queue;
     const uint32_t *sq_head, *sq_tail, *sq_mask, *sq_array; /* sq_array: NULL without */
-    const uint32_t *cq_tail, *cq_mask;
+    const uint32_t *cq_head, *cq_tail, *cq_mask;
     const uint8_t *sqes, *cqes;
-    uint32_t sq_offsets[4], cq_offsets[3]; /* of those in the ring's memory, until that is mapped */
+    uint32_t sq_offsets[4], cq_offsets[4]; /* of those in the ring's memory, until that is mapped */
     uint32_t sq_first, sq_seen; /* where we began to read, and how far we are */
     uint32_t recorded;          /* requests recorded since */
     uint32_t cq_seen;

@@ -46,13 +46,6 @@ static int is_asynchronous(long number)
     return iot_uring_number(number) || iot_libaio_number(number);
 }
 
-/* Made for the wrapper of another library's function, which records it. One that was left by longjmp
- * stood deeper than what comes now. */
-static int is_inside(const struct iot_thread *t)
-{
-    return t->inside && iot_stack() < t->inside;
-}
-
 /* As libc's own, it takes six arguments whatever the call needs. */
 long syscall(long number, ...)
 {
@@ -63,7 +56,7 @@ long syscall(long number, ...)
         a[k] = va_arg(ap, long);
     va_end(ap);
     struct iot_thread *t = number == SYS_futex || is_asynchronous(number) ? iot_enter() : NULL;
-    if (t && number != SYS_futex && !t->vfork_pid && !is_inside(t))
+    if (t && number != SYS_futex && !t->vfork_pid && !iot_inside(t))
         return iot_uring_number(number) ? iot_uring_syscall(t, number, a)
                                         : iot_libaio_syscall(t, number, a);
     if (t && number == SYS_futex) {

@@ -77,6 +77,7 @@ struct iot_ring *iot_ring_of(const struct io_uring *from)
     ring->sq_mask = from->sq.mask;
     ring->sq_array = NULL; /* liburing puts the request of a position where the position says */
     ring->sqes = from->sq.sqes;
+    ring->cq_head = from->cq.head;
     ring->cq_tail = from->cq.tail;
     ring->cq_mask = from->cq.mask;
     ring->cqes = from->cq.cqes;
@@ -95,7 +96,8 @@ void iot_ring_made(int fd, const struct io_uring_params *p)
     memcpy(ring->sq_offsets,
            (uint32_t[4]){p->sq_off.head, p->sq_off.tail, p->sq_off.ring_mask, p->sq_off.array},
            sizeof ring->sq_offsets);
-    memcpy(ring->cq_offsets, (uint32_t[3]){p->cq_off.tail, p->cq_off.ring_mask, p->cq_off.cqes},
+    memcpy(ring->cq_offsets,
+           (uint32_t[4]){p->cq_off.tail, p->cq_off.ring_mask, p->cq_off.cqes, p->cq_off.head},
            sizeof ring->cq_offsets);
     if (p->flags & IORING_SETUP_NO_MMAP) { /* the program gave the memory */
         iot_ring_mapped(fd, IORING_OFF_SQES, (const void *)(uintptr_t)p->sq_off.resv2);
@@ -127,6 +129,7 @@ void iot_ring_mapped(int fd, uint64_t offset, const void *at)
         ring->cq_tail = word(at, ring->cq_offsets[0]);
         ring->cq_mask = word(at, ring->cq_offsets[1]);
         ring->cqes = (const uint8_t *)word(at, ring->cq_offsets[2]);
+        ring->cq_head = word(at, ring->cq_offsets[3]);
     }
     if (iot_ring_readable(ring))
         start_at(ring);
@@ -291,9 +294,10 @@ static uint32_t look(struct iot_thread *t, struct iot_ring *ring, uint64_t now)
 
 struct iot_ring_call iot_ring_call_begin(struct iot_thread *t, struct iot_ring *ring)
 {
-    struct iot_ring_call call = {t, ring, iot_now(), 0};
+    struct iot_ring_call call = {t, ring, iot_now(), 0, 0};
     if (ring && begin(ring)) {
         look(t, ring, call.t0);
+        call.there = ring->cq_seen - __atomic_load_n(ring->cq_head, __ATOMIC_ACQUIRE);
         end(ring);
     }
     return call;
@@ -319,8 +323,8 @@ void iot_ring_call_end(struct iot_ring_call *call, long result, unsigned least)
     if (call->submitted || least || found)
         iot_request_call(call->t,
                          &(struct iot_row){.result = result < 0 ? -1 : result,
-                                           .offset = least,
-                                           .addr = call->ring ? call->ring->queue : 0,
+                                           .offset = least > call->there ? least - call->there : 0,
+                                           .addr = call->ring ? call->ring->queue : UINT16_MAX,
                                            .op = IOT_OP_IO_URING_ENTER},
                          call->t0, t1, result < 0 ? (int)-result : 0);
 }

@@ -33,6 +33,7 @@ struct iot_ring_call {
     struct iot_ring *ring;
     uint64_t t0;
     uint32_t submitted;
+    uint32_t there; /* completions that were there and not taken yet */
 };
 struct iot_ring_call iot_ring_call_begin(struct iot_thread *t, struct iot_ring *ring);
 void iot_ring_submits(struct iot_ring_call *call, uint32_t until);

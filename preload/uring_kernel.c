@@ -89,16 +89,10 @@ long iot_uring_syscall(struct iot_thread *t, long number, const long a[6])
 
 /* --- liburing's --- */
 
-static struct iot_thread *enter(void)
-{
-    struct iot_thread *t = iot_enter();
-    return t && !t->vfork_pid ? t : NULL;
-}
-
 int io_uring_setup(unsigned entries, struct io_uring_params *params)
 {
     int result = IOT_FOREIGN(io_uring_setup)(entries, params);
-    if (result >= 0 && enter())
+    if (result >= 0 && iot_foreign_enter())
         iot_ring_made(result, params);
     return result;
 }
@@ -106,7 +100,7 @@ int io_uring_setup(unsigned entries, struct io_uring_params *params)
 #define ENTER(sym, params, args)                                                                   \
     int sym params                                                                                 \
     {                                                                                              \
-        struct iot_thread *t = enter();                                                            \
+        struct iot_thread *t = iot_foreign_enter();                                                            \
         if (!t)                                                                                    \
             return IOT_FOREIGN(sym) args;                                                          \
         struct iot_ring_call call = begin_enter(t, (int)fd, submit, flags);                        \
@@ -124,7 +118,7 @@ ENTER(io_uring_enter2,
 int io_uring_register(unsigned fd, unsigned operation, const void *argument, unsigned n)
 {
     int result = IOT_FOREIGN(io_uring_register)(fd, operation, argument, n);
-    struct iot_thread *t = result >= 0 ? enter() : NULL;
+    struct iot_thread *t = result >= 0 ? iot_foreign_enter() : NULL;
     if (t)
         registered(t, (int)fd, operation, argument, n);
     return result;

@@ -2,17 +2,11 @@
  * there without a call: what these functions do not see is seen by the next of them. */
 #include "preload/uring.h"
 
-static struct iot_thread *enter(void)
-{
-    struct iot_thread *t = iot_enter();
-    return t && !t->vfork_pid ? t : NULL;
-}
-
 /* One that may submit and may wait. */
 #define CALL(ret, sym, params, args, submits, least)                                               \
     ret sym params                                                                                 \
     {                                                                                              \
-        struct iot_thread *t = enter();                                                            \
+        struct iot_thread *t = iot_foreign_enter();                                                            \
         if (!t)                                                                                    \
             return IOT_FOREIGN(sym) args;                                                          \
         struct iot_ring_call call = iot_ring_call_begin(t, iot_ring_of(ring));                     \
@@ -49,7 +43,7 @@ CALL(unsigned, io_uring_peek_batch_cqe,
 
 static int made(int result, const struct io_uring *ring)
 {
-    if (result == 0 && enter())
+    if (result == 0 && iot_foreign_enter())
         iot_ring_of(ring);
     return result;
 }
@@ -66,7 +60,7 @@ int io_uring_queue_init_params(unsigned entries, struct io_uring *ring, struct i
 
 void io_uring_queue_exit(struct io_uring *ring)
 {
-    struct iot_thread *t = enter();
+    struct iot_thread *t = iot_foreign_enter();
     if (t)
         iot_ring_ends(t, iot_ring_of(ring));
     IOT_FOREIGN(io_uring_queue_exit)(ring);
@@ -77,7 +71,7 @@ void io_uring_queue_exit(struct io_uring *ring)
 static int registered(int result, const struct io_uring *ring, unsigned at, const int *files,
                       unsigned n)
 {
-    struct iot_thread *t = result >= 0 ? enter() : NULL;
+    struct iot_thread *t = result >= 0 ? iot_foreign_enter() : NULL;
     if (t)
         iot_ring_files(t, iot_ring_of(ring), at, files, n);
     return result;
