@@ -49,6 +49,8 @@ static bool has_offset(unsigned op, int64_t offset)
     case IOT_OP_PWRITE:
     case IOT_OP_PREADV:
     case IOT_OP_PWRITEV:
+    case IOT_OP_CUFILE_READ:
+    case IOT_OP_CUFILE_WRITE:
     case IOT_OP_LSEEK:
     case IOT_OP_FSEEK:
     case IOT_OP_MMAP:

@@ -236,6 +236,7 @@ static void put_lane(const struct iot_explained *x, const struct iot_explained_l
         [IOT_LANE_AIO] = ", POSIX aio request\n",
         [IOT_LANE_LIBAIO] = ", libaio request\n",
         [IOT_LANE_RING] = ", io_uring request\n",
+        [IOT_LANE_CUFILE] = ", cuFile request\n",
     };
     fputs(lane->number ? kinds[lane->kind] : ", main\n", out);
 }

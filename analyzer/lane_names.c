@@ -95,7 +95,8 @@ static void request_name(const struct iot_trace *trace, const struct iot_lane *l
                          char name[NAME_BYTES])
 {
     static const char *const kinds[IOT_LANE_KINDS] = {
-        [IOT_LANE_AIO] = "POSIX aio", [IOT_LANE_LIBAIO] = "libaio", [IOT_LANE_RING] = "io_uring"};
+        [IOT_LANE_AIO] = "POSIX aio", [IOT_LANE_LIBAIO] = "libaio", [IOT_LANE_RING] = "io_uring",
+        [IOT_LANE_CUFILE] = "cuFile"};
     const struct iot_process *p = &trace->processes[lane->process];
     unsigned number = 1;
     for (const struct iot_lane *before = lane - 1;

@@ -60,7 +60,14 @@ struct iot_process {
 };
 
 /* What made the requests of a lane that is no thread. */
-enum iot_lane_kind { IOT_LANE_THREAD, IOT_LANE_AIO, IOT_LANE_LIBAIO, IOT_LANE_RING, IOT_LANE_KINDS };
+enum iot_lane_kind {
+    IOT_LANE_THREAD,
+    IOT_LANE_AIO,
+    IOT_LANE_LIBAIO,
+    IOT_LANE_RING,
+    IOT_LANE_CUFILE,
+    IOT_LANE_KINDS
+};
 
 /* A lane of requests holds such of a process as do not overlap; it has no order of its own. */
 struct iot_lane {

@@ -41,7 +41,10 @@ static int is_request(unsigned op)
 
 static enum iot_lane_kind kind_of(unsigned queue)
 {
-    return queue >= RINGS_FROM ? IOT_LANE_RING : queue ? IOT_LANE_LIBAIO : IOT_LANE_AIO;
+    static const uint8_t kinds[RINGS_FROM] = {IOT_LANE_AIO, IOT_LANE_LIBAIO, IOT_LANE_CUFILE};
+    if (queue >= RINGS_FROM)
+        return IOT_LANE_RING;
+    return kinds[queue] ? kinds[queue] : IOT_LANE_AIO;
 }
 
 static size_t count(const struct iot_trace *t)

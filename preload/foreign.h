@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "preload/cufile.h"
 #include "preload/record.h"
 
 /* liburing's ring, as far as it is the same in all releases: what the kernel shares with the program. */

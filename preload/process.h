@@ -34,6 +34,12 @@ struct iot_context {
     uint32_t busy; /* somebody is looking */
 };
 
+/* A file that cuFile was given. */
+struct iot_cufile_handle {
+    uint64_t file; /* cuFile's handle; 0: free */
+    uint32_t obj;
+};
+
 /* An io_uring. Positions count up for ever, as the kernel's do. */
 struct iot_ring {
     uint32_t fd_plus_1; /* 0: free */
@@ -69,6 +75,7 @@ struct iot_process {
     uint32_t lock_waiters[IOT_LOCK_PLACES]; /* by place of the lock: how many threads wait */
     struct iot_aio_look aio_looks[IOT_AIO_LOOKS];
     struct iot_context contexts[IOT_CONTEXTS_MAX];
+    struct iot_cufile_handle cufile_handles[IOT_CUFILE_HANDLES];
     struct iot_ring rings[IOT_RINGS_MAX];
     uint32_t rings_made; /* numbers given */
     uint64_t strings[IOT_STRINGS_KEPT];          /* hash tag << 24 | number */

@@ -215,6 +215,8 @@ struct iot_thread *iot_enter_slow(void)
     struct iot_local *me = &iot_local;
     if (iot_generation == &not_started || iot_process->off)
         return NULL;
+    if (me->attaching == IOT_SILENT)
+        return NULL;
     if (me->attaching) { /* the thread has ended, but for some destructors */
         iot_drop(1);
         return NULL;

@@ -80,6 +80,20 @@ static inline struct iot_thread *iot_enter(void)
     return iot_enter_slow();
 }
 
+/* Between these two the thread records nothing, and nothing counts as lost. */
+enum { IOT_SILENT = 2 };
+static inline void iot_silence(struct iot_thread *t)
+{
+    (void)t;
+    iot_local.attaching = IOT_SILENT;
+    iot_local.thread = NULL;
+}
+static inline void iot_speak(struct iot_thread *t)
+{
+    iot_local.thread = t;
+    iot_local.attaching = 0;
+}
+
 /* Whether what the thread records gets into this process's trace: not in a forked child that goes on in
  * a call of its parent (take_forked). */
 static inline int iot_is_here(const struct iot_thread *t)

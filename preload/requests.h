@@ -11,7 +11,7 @@
 #include "preload/record.h"
 
 /* What a row's `err` says of it. Rings are numbered from IOT_QUEUE_RING. */
-enum iot_queue { IOT_QUEUE_POSIX = 0, IOT_QUEUE_LIBAIO = 1, IOT_QUEUE_RING = 16 };
+enum iot_queue { IOT_QUEUE_POSIX = 0, IOT_QUEUE_LIBAIO = 1, IOT_QUEUE_CUFILE = 2, IOT_QUEUE_RING = 16 };
 
 /* Why requests were not seen: the offset of a row async_unseen. */
 enum iot_unseen {
@@ -23,6 +23,7 @@ enum {
     IOT_RINGS_MAX = 32,
     IOT_RING_FILES = 1024, /* registered files that are known, of each ring */
     IOT_CONTEXTS_MAX = 32,
+    IOT_CUFILE_HANDLES = 256,
     IOT_AIO_LOOKS = 1024, /* by address, the latest wins */
 };
 

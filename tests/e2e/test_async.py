@@ -14,6 +14,7 @@ import harness
 from harness import Tap
 
 MOVED = re.compile(r"^moved (\w+) (\w+) (\d+)$", re.MULTILINE)
+OPEN = re.compile(r"^open (\d+)$", re.MULTILINE)
 UNSEEN = re.compile(r"^unseen (\d+)$", re.MULTILINE)
 RINGS = {"ring", "direct", "unmapped", "polled", "forked"}
 WAYS = ["aio", "aio64", "list", "libaio", "foreign", *sorted(RINGS)]
@@ -36,6 +37,12 @@ def requests_of(events):
     return [e for e in events if e["op"].startswith("async_") and e["op"] != "async_unseen"]
 
 
+def moves_of(events):
+    """All that moves bytes of the files, by whatever call: nothing may count twice."""
+    return requests_of(events) + [e for e in events if e["op"] in (
+        "cufile_read", "cufile_write", "pread", "pwrite", "read", "write") and (e["fd"] or 0) > 2]
+
+
 def of_rest(made, text):
     return any(text in line for line in made["run"]["not_seen"])
 
@@ -52,9 +59,8 @@ def check_way(victim, way, place):
     for op, name, moved in MOVED.findall(text):
         said[op, str(place / "work" / name)] += int(moved)
     events = harness.dump(place / "trace")
-    for e in requests_of(events):
-        if e["op"] in ("async_read", "async_write", "async_sync") and not e["errno"] \
-                and e["path"] != "/dev/null":
+    for e in moves_of(events):
+        if e["op"] not in ("async_wait", "async_other") and not e["errno"] and e["path"] != "/dev/null":
             seen[e["op"], e["path"]] += e["bytes"]
     if said != seen:
         bad.append(f"said {dict(said)}, seen {dict(seen)}")
@@ -65,7 +71,7 @@ def check_way(victim, way, place):
         bad.append(f"{hidden} requests out of sight, {counted} counted")
     if bool(hidden) != of_rest(made, f"{hidden} requests of io_uring"):
         bad.append(f"not seen: {made['run']['not_seen']}")
-    if of_rest(made, "The end of"):
+    if bool(OPEN.search(text)) != of_rest(made, "The end of 1 "):
         bad.append(f"without an end: {made['run']['not_seen']}")
     # Nothing waited without a reason. A timeout of a ring is one.
     if made["model"]["unmatched_waits"] > (5 if way == "unmapped" else 0):
@@ -148,7 +154,8 @@ def check_fio(out, engine, more, by_libc, rings):
 
 def main():
     out, rings = Tap(), can_ring()
-    ways = [("victim_async", way) for way in WAYS] + [("victim_async_uring", way) for way in LIBURING]
+    ways = [("victim_async", way) for way in WAYS] + [
+        ("victim_async_uring", way) for way in LIBURING] + [("victim_cufile", "all")]
     for victim, way in ways:
         name = f"{victim.removeprefix('victim_')} {way}"
         reason = ""

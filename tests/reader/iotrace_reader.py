@@ -21,9 +21,10 @@ ADOPTED, DUP = 1 << 31, 1 << 30
 OTHER_DESC = {30, 31, 32, 43, 44, 45, 233}
 OTHER_PATH = {79, 80, 81, 88, 89}
 OTHER_NAME = {1, 2, 3, 110, 112, 85}
-HAS_OFFSET = {22, 23, 26, 27, 9, 129, 100}
+HAS_OFFSET = {22, 23, 26, 27, 9, 129, 100, 247, 248}
 FORK_OF_VFORK, EXEC, START = 182, 184, 180
-REQUESTS, DONE, RINGS_FROM = range(230, 236), 236, 16
+REQUESTS, DONE = range(230, 236), 236
+KINDS = {0: 0, 1: 1, 2: 3}  # of queues; those from 16 on are rings: 2
 POSITIONED = {28, 29, 230, 231}  # -1: at no place of its own
 
 
@@ -300,7 +301,7 @@ class Run:
             for t, made, order, e in sorted(group, key=lambda g: g[:3]):
                 if made:
                     row = e.row._replace(result=0, bytes=0, err=0)
-                    waiting.append([0 if not queue else 1 if queue < RINGS_FROM else 2, t, order, t, row])
+                    waiting.append([KINDS.get(queue, 2 if queue >= 16 else 0), t, order, t, row])
                     whole.append(waiting[-1])
                 elif waiting:
                     row, result = waiting[0][4], e.row.result
