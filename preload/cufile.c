@@ -68,7 +68,7 @@ void cuFileHandleDeregister(void *file)
             return IOT_FOREIGN(sym)(file, memory, n, at, memory_at);                               \
         uint32_t obj = object_of(file);                                                            \
         struct iot_timed call = {.t0 = iot_now()};                                                 \
-        iot_silence(t);                                                                            \
+        iot_silence();                                                                             \
         ssize_t result = IOT_FOREIGN(sym)(file, memory, n, at, memory_at);                         \
         iot_speak(t);                                                                              \
         call.t1 = iot_now();                                                                       \

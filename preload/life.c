@@ -332,7 +332,7 @@ void iot_life_exit(int64_t status)
     if (!t)
         return;
     if (!t->vfork_pid)
-        iot_rings_end(t);
+        iot_rings_settle(t);
     moment(t, &(struct iot_row){.result = status, .op = IOT_OP_EXIT});
     if (!t->vfork_pid)
         iot_process_end(t, IOT_END_EXIT);

@@ -54,7 +54,6 @@ struct iot_ring {
     uint32_t recorded;          /* requests recorded since */
     uint32_t cq_seen;
     uint32_t masks[2]; /* of both, as they were first */
-    uint32_t unmapped; /* requests handed over while the memory was not known */
     uint64_t last;     /* when it was last looked at */
     uint32_t files[IOT_RING_FILES]; /* registered ones by their index: numbers of descriptors */
 };

@@ -82,9 +82,8 @@ static inline struct iot_thread *iot_enter(void)
 
 /* Between these two the thread records nothing, and nothing counts as lost. */
 enum { IOT_SILENT = 2 };
-static inline void iot_silence(struct iot_thread *t)
+static inline void iot_silence(void)
 {
-    (void)t;
     iot_local.attaching = IOT_SILENT;
     iot_local.thread = NULL;
 }

@@ -294,7 +294,7 @@ static uint32_t look(struct iot_thread *t, struct iot_ring *ring, uint64_t now)
 
 struct iot_ring_call iot_ring_call_begin(struct iot_thread *t, struct iot_ring *ring)
 {
-    struct iot_ring_call call = {t, ring, iot_now(), 0, 0};
+    struct iot_ring_call call = {t, ring, iot_now(), 0, 0, 0};
     if (ring && begin(ring)) {
         look(t, ring, call.t0);
         call.there = ring->cq_seen - __atomic_load_n(ring->cq_head, __ATOMIC_ACQUIRE);
@@ -305,6 +305,7 @@ struct iot_ring_call iot_ring_call_begin(struct iot_thread *t, struct iot_ring *
 
 void iot_ring_submits(struct iot_ring_call *call, uint32_t until)
 {
+    call->submits = 1;
     if (call->ring && begin(call->ring)) {
         call->submitted = read_requests(call->t, call->ring, until, call->t0);
         end(call->ring);
@@ -320,6 +321,9 @@ void iot_ring_call_end(struct iot_ring_call *call, long result, unsigned least)
         found = look(call->t, call->ring, t1);
         end(call->ring);
     }
+    if (call->submits && result > 0 && !iot_ring_readable(call->ring))
+        iot_requests_unseen(call->t, call->ring ? call->ring->queue : UINT16_MAX, (uint64_t)result,
+                            IOT_UNSEEN_MEMORY);
     if (call->submitted || least || found)
         iot_request_call(call->t,
                          &(struct iot_row){.result = result < 0 ? -1 : result,
@@ -331,25 +335,26 @@ void iot_ring_call_end(struct iot_ring_call *call, long result, unsigned least)
 
 /* --- ends --- */
 
-static void count_unseen(struct iot_thread *t, struct iot_ring *ring, uint32_t head)
+/* What it took is counted once. */
+static void settle(struct iot_thread *t, struct iot_ring *ring)
 {
+    if (!begin(ring))
+        return;
+    look(t, ring, iot_now());
+    uint32_t head = __atomic_load_n(ring->sq_head, __ATOMIC_ACQUIRE);
     uint32_t direct = head - ring->sq_first - ring->recorded;
-    if ((int32_t)direct > 0)
+    if ((int32_t)direct > 0) {
         iot_requests_unseen(t, ring->queue, direct, IOT_UNSEEN_DIRECT);
-    if (ring->unmapped)
-        iot_requests_unseen(t, ring->queue, ring->unmapped, IOT_UNSEEN_MEMORY);
+        ring->recorded += direct;
+    }
+    end(ring);
 }
 
 void iot_ring_ends(struct iot_thread *t, struct iot_ring *ring)
 {
     if (!ring)
         return;
-    uint32_t head = ring->sq_first + ring->recorded;
-    if (begin(ring)) {
-        look(t, ring, iot_now());
-        head = __atomic_load_n(ring->sq_head, __ATOMIC_ACQUIRE);
-    }
-    count_unseen(t, ring, head);
+    settle(t, ring);
     release(ring);
 }
 
@@ -390,13 +395,11 @@ static int is_there(const struct iot_ring *ring)
     return n == (long)sizeof got && got[2] == ring->masks[0] && got[3] == ring->masks[1];
 }
 
-void iot_rings_end(struct iot_thread *t)
+void iot_rings_settle(struct iot_thread *t)
 {
     for (int k = 0; iot_process->rings_made && k < IOT_RINGS_MAX; k++) {
         struct iot_ring *ring = &iot_process->rings[k];
-        if (!ring->fd_plus_1)
-            continue;
-        if (!iot_ring_readable(ring) || is_there(ring))
-            iot_ring_ends(t, ring);
+        if (ring->fd_plus_1 && iot_ring_readable(ring) && is_there(ring))
+            settle(t, ring);
     }
 }

@@ -20,8 +20,8 @@ void iot_ring_ends(struct iot_thread *t, struct iot_ring *ring);
 /* Before its descriptor is closed, and before its memory is unmapped. */
 void iot_ring_closing(struct iot_thread *t, int fd);
 void iot_ring_unmapping(struct iot_thread *t, const void *at, size_t bytes);
-/* At the end of the process: the same for all, whose memory may be gone. */
-void iot_rings_end(struct iot_thread *t);
+/* At an exit or exec: the same of all, whose memory may be gone; they may go on. */
+void iot_rings_settle(struct iot_thread *t);
 
 /* Registered files, from index `at` on; fds NULL: none. */
 void iot_ring_files(struct iot_thread *t, struct iot_ring *ring, uint32_t at, const int *fds,
@@ -33,6 +33,7 @@ struct iot_ring_call {
     struct iot_ring *ring;
     uint64_t t0;
     uint32_t submitted;
+    int submits;
     uint32_t there; /* completions that were there and not taken yet */
 };
 struct iot_ring_call iot_ring_call_begin(struct iot_thread *t, struct iot_ring *ring);

@@ -22,8 +22,7 @@ static struct iot_ring_call begin_enter(struct iot_thread *t, int fd, unsigned s
     struct iot_ring *ring = entered(fd, flags);
     struct iot_ring_call call = iot_ring_call_begin(t, ring);
     if (!iot_ring_readable(ring)) {
-        if (ring)
-            ring->unmapped += submit;
+        call.submits = submit > 0;
         return call;
     }
     uint32_t head = __atomic_load_n(ring->sq_head, __ATOMIC_ACQUIRE);

@@ -16,7 +16,7 @@ from harness import Tap
 MOVED = re.compile(r"^moved (\w+) (\w+) (\d+)$", re.MULTILINE)
 OPEN = re.compile(r"^open (\d+)$", re.MULTILINE)
 UNSEEN = re.compile(r"^unseen (\d+)$", re.MULTILINE)
-RINGS = {"ring", "direct", "unmapped", "polled", "forked"}
+RINGS = {"ring", "direct", "unmapped", "polled", "forked", "crowded", "execs"}
 WAYS = ["aio", "aio64", "list", "libaio", "foreign", *sorted(RINGS)]
 LIBURING = ["plain", "polled", "many"]
 # fio's engine, its further options, whether it calls the kernel by libc
@@ -74,7 +74,7 @@ def check_way(victim, way, place):
     if bool(OPEN.search(text)) != of_rest(made, "The end of 1 "):
         bad.append(f"without an end: {made['run']['not_seen']}")
     # Nothing waited without a reason. A timeout of a ring is one.
-    if made["model"]["unmatched_waits"] > (5 if way == "unmapped" else 0):
+    if made["model"]["unmatched_waits"] > {"unmapped": 5, "crowded": 8}.get(way, 0):
         bad.append(f"{made['model']['unmatched_waits']} waits without a waker")
     return bad
 

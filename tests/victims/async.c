@@ -7,6 +7,8 @@
  *   unmapped  a ring whose memory the program mapped past libc
  *   polled    a ring that the kernel empties by a thread of its own
  *   forked    a ring in parent and child
+ *   crowded   more rings than a recorder may want to know
+ *   execs     as direct, and then another program
  * Each says what moved: "moved OP FILE BYTES", and "failed OP FILE ERRNO". */
 #include <aio.h>
 #include <dlfcn.h>
@@ -211,7 +213,7 @@ static void ring(void)
 }
 
 /* As fio does it: the ring is made by libc's calls, and used past them. */
-static void direct(void)
+static struct ring used_directly(void)
 {
     struct ring r;
     need(ring_make(&r, 8, 0) == 0, "io_uring_setup");
@@ -220,6 +222,12 @@ static void direct(void)
         iot_sys(SYS_io_uring_enter, r.fd, 1, 1, IORING_ENTER_GETEVENTS, 0, 0);
         need(ring_take(&r, NULL) == 100, "a request");
     }
+    return r;
+}
+
+static void direct(void)
+{
+    struct ring r = used_directly();
     ring_request(&r, IORING_OP_READ, in, data[0], 50, 0, 7);
     need(ring_enter(&r, 1, 1) == 1, "io_uring_enter");
     need(ring_take(&r, NULL) == 50, "a request");
@@ -287,12 +295,34 @@ static void forked(void)
     moved("read", "in", 600);
 }
 
+static void crowded(void)
+{
+    enum { RINGS = 40, KNOWN = 32 };
+    struct ring all[RINGS];
+    for (int k = 0; k < RINGS; k++) {
+        need(ring_make(&all[k], 2, 0) == 0, "io_uring_setup");
+        ring_request(&all[k], IORING_OP_READ, in, data[0], 100, 0, 7);
+        need(ring_enter(&all[k], 1, 1) == 1 && ring_take(&all[k], NULL) == 100, "a request");
+    }
+    moved("read", "in", KNOWN * 100);
+    printf("unseen %d\n", RINGS - KNOWN);
+}
+
+static void execs(void)
+{
+    used_directly();
+    puts("unseen 20");
+    fflush(stdout);
+    execl("/bin/true", "true", NULL);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
 } ways[] = {{"aio", posix},       {"aio64", posix64},    {"list", posix_list}, {"libaio", by_number},
             {"foreign", foreign}, {"ring", ring},        {"direct", direct},   {"unmapped", unmapped},
-            {"polled", polled},   {"forked", forked}};
+            {"polled", polled},   {"forked", forked},    {"crowded", crowded},
+            {"execs", execs}};
 
 int main(int argc, char **argv)
 {
