@@ -30,7 +30,7 @@ int iot_report_make(struct iot_report *report, const struct iot_trace *trace,
     rows.of_event = NULL;
     iot_rows_free(&rows);
     failed = failed || iot_report_queues(report) || iot_report_waits(report) ||
-             iot_report_advise(report);
+             iot_report_ranges(report) || iot_report_advise(report);
     return failed ? -1 : 0;
 }
 
@@ -40,6 +40,8 @@ void iot_report_free(struct iot_report *report)
     free(report->evidence);
     free(report->queues);
     free(report->waits);
+    free(report->ranges);
+    free(report->marks);
     free(report->of_event);
     if (report->gaps)
         free(report->gaps->gaps);

@@ -13,6 +13,7 @@
 #include "analyzer/model.h"
 #include "analyzer/objects.h"
 #include "analyzer/queues.h"
+#include "analyzer/ranges.h"
 #include "analyzer/steps.h"
 #include "analyzer/trace.h"
 #include "analyzer/waits_words.h"
@@ -111,6 +112,10 @@ struct iot_report {
     size_t n_queues;
     struct iot_waited *waits;
     size_t n_waits;
+    struct iot_range *ranges;
+    size_t n_ranges;
+    struct iot_named_mark *marks;
+    size_t n_marks;
     struct iot_gaps *gaps;          /* where objects were encoded and decoded: serialization.h */
     uint32_t *of_event;             /* row by event; IOT_NO_INDEX: no I/O */
     struct iot_phases *phases;      /* phases.h */
