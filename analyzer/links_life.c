@@ -26,7 +26,8 @@ uint32_t iot_last_lane(const struct iot_trace *trace, uint32_t process)
     const struct iot_process *p = &trace->processes[process];
     uint32_t last = p->first_lane;
     for (uint32_t l = p->first_lane; l < p->first_lane + p->n_lanes; l++)
-        if (trace->lanes[l].end_ns > trace->lanes[last].end_ns)
+        if (trace->lanes[l].kind == IOT_LANE_THREAD &&
+            trace->lanes[l].end_ns > trace->lanes[last].end_ns)
             last = l;
     return last;
 }

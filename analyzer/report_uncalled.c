@@ -163,6 +163,9 @@ static void add_events(struct accounts *all)
     for (size_t k = 0; k < t->n_lanes; k++) {
         const struct iot_lane *lane = &t->lanes[k];
         uint32_t own = all->of_process[lane->process];
+        /* The kernel counts no requests of its own; those of POSIX are libc's threads' calls. */
+        if (lane->kind != IOT_LANE_THREAD && lane->kind != IOT_LANE_AIO)
+            continue;
         for (size_t i = lane->first_event; i < lane->first_event + lane->n_events; i++) {
             if (is_counted(e->op[i]))
                 add_call(&all->list[own], e, i);

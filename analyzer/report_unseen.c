@@ -169,14 +169,36 @@ static int say(struct iot_report *r, const char *format, ...)
 
 struct met {
     uint64_t mapped; /* mappings of data files of whose end nothing is known */
+    uint64_t unmapped, direct; /* requests of rings: of unknown memory, handed over past libc */
+    uint64_t open;             /* requests that were never found done */
+    uint64_t nameless;         /* that moved bytes of a file that is not known */
     int threads;     /* a process has more than one */
 };
+
+static void meet_requests(struct met *met, const struct iot_trace *t)
+{
+    enum { UNMAPPED = 1, DIRECT = 2 };
+    for (size_t i = 0; i < t->events.n; i++) {
+        if (t->events.op[i] != IOT_OP_ASYNC_UNSEEN || t->events.result[i] < 0)
+            continue;
+        if (t->events.offset[i] == UNMAPPED)
+            met->unmapped += (uint64_t)t->events.result[i];
+        else if (t->events.offset[i] == DIRECT)
+            met->direct += (uint64_t)t->events.result[i];
+    }
+    for (size_t k = 0; k < t->n_requests; k++) {
+        met->open += !t->requests[k].found;
+        met->nameless += t->events.bytes[t->requests[k].event] > 0 &&
+                         !t->events.file[t->requests[k].event];
+    }
+}
 
 static struct met meet(const struct iot_report *r, uint8_t *is_data)
 {
     const struct iot_trace *t = r->trace;
     struct met met = {0};
     uint64_t told = 0;
+    meet_requests(&met, t);
     for (size_t i = 0; i < r->n_files; i++)
         if (r->files[i].file != IOT_NO_INDEX && r->files[i].object != IOT_OTHER)
             is_data[r->files[i].file] = 1;
@@ -186,8 +208,8 @@ static struct met meet(const struct iot_report *r, uint8_t *is_data)
         told += t->events.op[i] == IOT_OP_RESIDENT && t->events.result[i] >= 0 && is_data[file];
     }
     met.mapped -= told < met.mapped ? told : met.mapped;
-    for (size_t i = 0; i < t->n_processes; i++)
-        met.threads |= t->processes[i].n_lanes > 1;
+    for (size_t l = 0; l < t->n_lanes; l++)
+        met.threads |= t->lanes[l].kind == IOT_LANE_THREAD && t->lanes[l].number;
     return met;
 }
 
@@ -228,6 +250,19 @@ static int say_all(struct iot_report *r, const struct met *met)
     if (r->model->unmatched_waits)
         failed |= say(r, "Of %llu waits it is not known who ended them",
                       (unsigned long long)r->model->unmatched_waits);
+    if (met->direct)
+        failed |= say(r, "%llu requests of io_uring, handed to the kernel past libc or by a thread of its own",
+                      (unsigned long long)met->direct);
+    if (met->unmapped)
+        failed |= say(r, "%llu requests of io_uring, of rings whose memory was not found",
+                      (unsigned long long)met->unmapped);
+    if (met->open)
+        failed |= say(r, "The end of %llu asynchronous requests: the program did not look for it, or "
+                         "ended before; their bytes and time count as nothing",
+                      (unsigned long long)met->open);
+    if (met->nameless)
+        failed |= say(r, "The files of %llu asynchronous requests: registered out of sight",
+                      (unsigned long long)met->nameless);
     if (met->threads)
         failed |= say(r, "Hand-overs between threads without any call (lock-free queues, flags that are "
                          "polled): what is exposed behind them is a lower bound");
@@ -236,7 +271,7 @@ static int say_all(struct iot_report *r, const struct met *met)
                       "What %llu mapping%s of data brought in: the process was killed, or the kernel "
                       "does not tell about files of others",
                       (unsigned long long)met->mapped, met->mapped == 1 ? "" : "s");
-    failed |= say(r, "Calls made without libc: io_uring rings, static programs");
+    failed |= say(r, "Calls made without libc: system calls of a program's own, static programs");
     failed |= say(r, "GPU work");
     return failed;
 }

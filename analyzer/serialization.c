@@ -270,6 +270,8 @@ int iot_serialization_find(struct iot_coding *coding, struct iot_gaps *gaps,
         coding[f] = no_coding();
     for (size_t l = 0; l < trace->n_lanes; l++) {
         const struct iot_lane *lane = &trace->lanes[l];
+        if (lane->kind != IOT_LANE_THREAD) /* between requests nobody works */
+            continue;
         w.lane = l + 1;
         w.stepping = w.steps->n && w.steps->anchor - lane->first_event < lane->n_events;
         w.before = 0;

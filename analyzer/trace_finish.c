@@ -11,6 +11,7 @@ enum other_end { OTHER_NONE, OTHER_DESC, OTHER_PATH, OTHER_NAME, OTHER_ADDRESS }
  * the first: they add nothing. */
 static const uint8_t other_ends[IOT_OP_LIMIT] = {
     [IOT_OP_SENDFILE] = OTHER_DESC,  [IOT_OP_COPY_FILE_RANGE] = OTHER_DESC,
+    [IOT_OP_ASYNC_SPLICE] = OTHER_DESC,
     [IOT_OP_SPLICE] = OTHER_DESC,    [IOT_OP_SOCKETPAIR] = OTHER_DESC,
     [IOT_OP_ACCEPT] = OTHER_DESC,    [IOT_OP_ACCEPT4] = OTHER_DESC,
     [IOT_OP_RENAME] = OTHER_PATH,    [IOT_OP_RENAMEAT] = OTHER_PATH,
@@ -149,7 +150,7 @@ static int order(struct iot_trace *t)
             struct iot_lane *lane = &lanes[n++];
             *lane = t->lanes[places[i].first_lane + k];
             lane->process = (uint32_t)i;
-            if (lane->end_ns > p->end_ns)
+            if (lane->kind == IOT_LANE_THREAD && lane->end_ns > p->end_ns)
                 p->end_ns = lane->end_ns;
         }
     }

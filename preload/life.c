@@ -16,6 +16,7 @@
 #include "preload/process.h"
 #include "preload/real.h"
 #include "preload/sys.h"
+#include "preload/uring.h"
 #include "preload/wrap.h"
 
 /* --- beginning and end of a thread --- */
@@ -408,6 +409,8 @@ void iot_life_exit(int64_t status)
     if (!t)
         return;
     iot_mappings_end(t);
+    if (!t->vfork_pid)
+        iot_rings_settle(t);
     moment(t, &(struct iot_row){.result = status, .op = IOT_OP_EXIT});
     if (!t->vfork_pid)
         iot_process_end(t, IOT_END_EXIT);

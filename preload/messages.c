@@ -101,9 +101,9 @@ int semctl(int id, int number, int command, ...)
 /* The same queue has one inode, whoever opened it: asked for once an opening. */
 static uint32_t queue_of(struct iot_thread *t, mqd_t queue)
 {
-    enum { KEPT = sizeof iot_process->queues / sizeof *iot_process->queues };
+    enum { KEPT = sizeof iot_process->mq_names / sizeof *iot_process->mq_names };
     uint32_t opening = iot_descriptor(t, queue);
-    struct iot_queue *kept = &iot_process->queues[(unsigned)queue % KEPT];
+    struct iot_mq_name *kept = &iot_process->mq_names[(unsigned)queue % KEPT];
     if (!opening || t->vfork_pid)
         return name_of(t, "mq:", (int)iot_descriptor_inode(queue));
     if (__atomic_load_n(&kept->opening, __ATOMIC_ACQUIRE) == opening)

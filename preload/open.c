@@ -4,6 +4,7 @@
 
 #include "preload/descriptors.h"
 #include "preload/real.h"
+#include "preload/uring.h"
 #include "preload/wrap.h"
 
 /* --- open --- */
@@ -77,6 +78,7 @@ OPEN(creat64, CREAT, (const char *path, mode_t mode), (path, mode), AT_FDCWD,
         if (!t)                                                                                    \
             return iot_real.sym(fd);                                                               \
         uint32_t obj = iot_descriptor_known(t, fd);                                                \
+        iot_ring_closing(t, fd);                                                                   \
         iot_descriptor_closing(t, fd);                                                             \
         IOT_TIMED(int, sym, (fd))                                                                  \
         return (int)iot_timed_event(                                                               \

@@ -2,6 +2,7 @@
 #ifndef IOT_PRELOAD_REAL_H
 #define IOT_PRELOAD_REAL_H
 
+#include <aio.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <mqueue.h>
