@@ -92,7 +92,7 @@ static void carry_copies(const struct iot_trace *trace, const struct iot_links *
     const struct iot_events *e = &trace->events;
     for (size_t i = 0; i < e->n; i++) {
         struct iot_waker copy = links->waker[i];
-        if (copy.kind != IOT_WAKER_END || iot_op_info(e->op[copy.index])->class_ != IOT_DATA ||
+        if (copy.kind != IOT_WAKER_RETURN || iot_op_info(e->op[copy.index])->class_ != IOT_DATA ||
             waited[i])
             continue;
         waited[copy.index] = 0;

@@ -37,7 +37,7 @@ static void add_lane_edge(const struct iot_model *m, const struct iot_edge *edge
     }
     /* What a stream does between its operations is the GPU's time, too. */
     uint32_t lane = m->schedule->graph.nodes[edge->src].lane;
-    *(m->trace->lanes[lane].gpu ? &parts->gpu_ns : &parts->compute_ns) += rest;
+    *(m->trace->lanes[lane].kind == IOT_LANE_STREAM ? &parts->gpu_ns : &parts->compute_ns) += rest;
 }
 
 void iot_compose(const struct iot_model *m, const struct iot_path *path, const int64_t *service_ns,

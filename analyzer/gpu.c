@@ -7,6 +7,14 @@
 #include "analyzer/events.h"
 #include "format/mark.h"
 
+int iot_has_streams(const struct iot_trace *t)
+{
+    int streams = 0;
+    for (size_t l = 0; l < t->n_lanes; l++)
+        streams |= iot_lane_is_stream(&t->lanes[l]);
+    return streams;
+}
+
 int iot_gpu_blocks(const struct iot_events *e, size_t i)
 {
     if (e->op[i] != IOT_OP_GPU_MEMCPY)
@@ -24,7 +32,7 @@ void iot_gpu_lane(struct iot_trace *t, struct iot_lane *lane)
     size_t first = lane->first_event, end = first + lane->n_events;
     if (e->op[first] != IOT_OP_GPU_STREAM)
         return;
-    lane->gpu = 1;
+    lane->kind = IOT_LANE_STREAM;
     lane->device = (uint32_t)e->result[first];
     lane->stream = e->offset[first];
     for (size_t i = first + 1; i < end; i++) {
@@ -180,7 +188,7 @@ static int name_copies(struct iot_trace *t, struct iot_files *files)
     for (size_t l = 0; l < t->n_lanes; l++) {
         const struct iot_lane *lane = &t->lanes[l];
         for (size_t i = lane->first_event; i < lane->first_event + lane->n_events; i++) {
-            if (!lane->gpu ||
+            if (!iot_lane_is_stream(lane) ||
                 (e->op[i] != IOT_OP_GPU_MEMCPY && e->op[i] != IOT_OP_GPU_COLLECTIVE))
                 continue;
             uint32_t file = row_of(&rows, files, e, lane, i, first_step);
@@ -269,6 +277,12 @@ static int split(struct iot_trace *t, const struct cut *cuts, size_t n)
         lane->n_events += cuts_below(cuts, n, lane->first_event + lane->n_events) - earlier;
         lane->first_event += earlier;
     }
+    for (size_t k = 0; !failed && k < t->n_requests; k++) {
+        struct iot_request *r = &t->requests[k];
+        r->event += cuts_below(cuts, n, r->event);
+        r->made_in += r->made_in == SIZE_MAX ? 0 : cuts_below(cuts, n, r->made_in);
+        r->found_in += r->found_in == SIZE_MAX ? 0 : cuts_below(cuts, n, r->found_in);
+    }
     return failed ? -1 : 0;
 }
 
@@ -289,8 +303,5 @@ static int split_copies(struct iot_trace *t)
 
 int iot_gpu_finish(struct iot_trace *t, struct iot_files *files)
 {
-    int streams = 0;
-    for (size_t l = 0; l < t->n_lanes; l++)
-        streams |= t->lanes[l].gpu;
-    return streams && (name_copies(t, files) || split_copies(t)) ? -1 : 0;
+    return iot_has_streams(t) && (name_copies(t, files) || split_copies(t)) ? -1 : 0;
 }

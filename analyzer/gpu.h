@@ -14,6 +14,13 @@ enum iot_memory_kind { IOT_MEMORY_PAGEABLE = 1, IOT_MEMORY_PINNED = 2, IOT_MEMOR
 /* What a GPU_SYNC waits for, in the low 8 bits of addr: CUPTI's numbers. */
 enum iot_gpu_sync { IOT_SYNC_EVENT = 1, IOT_SYNC_STREAM = 3, IOT_SYNC_CONTEXT = 4 };
 
+static inline int iot_lane_is_stream(const struct iot_lane *lane)
+{
+    return lane->kind == IOT_LANE_STREAM;
+}
+
+int iot_has_streams(const struct iot_trace *trace);
+
 /* An operation that concerns a GPU at all. */
 static inline int iot_gpu_op(unsigned op)
 {

@@ -29,7 +29,7 @@ static size_t find_idle(struct iot_gpu_starts *s, const struct iot_trace *t,
     for (size_t l = 0; l < t->n_lanes; l++) {
         const struct iot_lane *lane = &t->lanes[l];
         for (size_t i = lane->first_event + 1;
-             lane->gpu && i < lane->first_event + lane->n_events; i++) {
+             iot_lane_is_stream(lane) && i < lane->first_event + lane->n_events; i++) {
             s->idle[i] = s->latest_ns[i] >= e->t1_ns[i - 1] && s->latest_ns[i] <= e->t0_ns[i];
             struct iot_waker launch = links->waker[i];
             if (s->idle[i] && launch.kind == IOT_WAKER_ENTRY &&
@@ -43,10 +43,7 @@ static size_t find_idle(struct iot_gpu_starts *s, const struct iot_trace *t,
 int iot_gpu_starts_find(struct iot_gpu_starts *s, const struct iot_trace *t,
                         const struct iot_links *links)
 {
-    int streams = 0;
-    for (size_t l = 0; l < t->n_lanes; l++)
-        streams |= t->lanes[l].gpu;
-    if (!streams)
+    if (!iot_has_streams(t))
         return 0;
     int64_t *latencies = malloc((t->events.n + 1) * sizeof *latencies);
     s->idle = calloc(t->events.n + 1, 1);

@@ -7,7 +7,7 @@ int64_t iot_waker_time(const struct iot_trace *trace, struct iot_waker waker)
     switch (waker.kind) {
     case IOT_WAKER_ENTRY:
         return trace->events.t0_ns[waker.index];
-    case IOT_WAKER_END:
+    case IOT_WAKER_RETURN:
         return trace->events.t1_ns[waker.index];
     case IOT_WAKER_LANE:
         return trace->lanes[waker.index].end_ns;
@@ -65,7 +65,9 @@ int iot_links_find(struct iot_links *links, const struct iot_trace *trace)
         return -1;
     find_lanes(links, trace);
     if (iot_link_life(links, trace) || iot_link_streams(links, trace) ||
-        iot_link_locks(links, trace) || iot_link_gpu(links, trace))
+        iot_link_counters(links, trace) || iot_link_locks(links, trace) ||
+        iot_link_signals(links, trace) || iot_link_requests(links, trace) ||
+        iot_link_gpu(links, trace))
         return -1;
     iot_link_polls(links, trace);
     return 0;

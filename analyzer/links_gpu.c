@@ -29,7 +29,7 @@ static int is_record(unsigned op)
 
 static struct iot_waker the_end(size_t event)
 {
-    return (struct iot_waker){(uint32_t)event, IOT_WAKER_END};
+    return (struct iot_waker){(uint32_t)event, IOT_WAKER_RETURN};
 }
 
 /* A call that blocks for its copy waits for its end, as far as that came before it returned. */
@@ -58,7 +58,7 @@ static int link_launches(struct streams *s)
     const struct iot_trace *t = s->trace;
     for (size_t l = 0; l < t->n_lanes; l++) {
         const struct iot_lane *lane = &t->lanes[l];
-        for (size_t i = lane->first_event; lane->gpu && i < lane->first_event + lane->n_events; i++)
+        for (size_t i = lane->first_event; iot_lane_is_stream(lane) && i < lane->first_event + lane->n_events; i++)
             if (iot_gpu_runs(t->events.op[i]) && link_launch(s, lane->process, i))
                 return -1;
     }
@@ -100,7 +100,7 @@ static int64_t recorded_ns(const struct streams *s, uint32_t process, size_t cal
 
 static int is_stream(const struct iot_lane *lane, int64_t stream)
 {
-    return lane->gpu && lane->stream == stream;
+    return iot_lane_is_stream(lane) && lane->stream == stream;
 }
 
 /* Of a stream that is named, its last operation; of all of them, where no one is, those that had
@@ -117,7 +117,7 @@ static int link_sync(struct streams *s, uint32_t process, size_t i)
 
     for (uint32_t l = p->first_lane; l < p->first_lane + p->n_lanes; l++) {
         const struct iot_lane *lane = &t->lanes[l];
-        if (!lane->gpu || (named && !is_stream(lane, (int64_t)e->arg[i] - 1)))
+        if (!iot_lane_is_stream(lane) || (named && !is_stream(lane, (int64_t)e->arg[i] - 1)))
             continue;
         uint32_t last = launched_before(s, lane, until);
         while (!known && last != IOT_NO_INDEX && e->t1_ns[last] > e->t1_ns[i])
@@ -180,10 +180,7 @@ static int link_waits(struct streams *s)
 int iot_link_gpu(struct iot_links *links, const struct iot_trace *trace)
 {
     struct streams s = {.links = links, .trace = trace};
-    int streams = 0;
-    for (size_t l = 0; l < trace->n_lanes; l++)
-        streams |= trace->lanes[l].gpu;
-    if (!streams)
+    if (!iot_has_streams(trace))
         return 0;
     s.launches = iot_correlated_list(trace, is_launch, &s.n_launches);
     s.records = iot_correlated_list(trace, is_record, &s.n_records);

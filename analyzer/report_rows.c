@@ -72,6 +72,9 @@ static int is_open(unsigned op)
     case IOT_OP_OPEN:
     case IOT_OP_OPENAT:
     case IOT_OP_CREAT:
+    case IOT_OP_MKSTEMP:
+    case IOT_OP_TMPFILE:
+    case IOT_OP_SHM_OPEN:
     case IOT_OP_FOPEN:
     case IOT_OP_FREOPEN:
     case IOT_OP_OPENDIR:

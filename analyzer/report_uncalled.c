@@ -113,10 +113,14 @@ static int is_counted(unsigned op)
     case IOT_OP_SEND:
     case IOT_OP_SENDTO:
     case IOT_OP_SENDMSG:
+    case IOT_OP_SENDMMSG:
     case IOT_OP_RECV:
     case IOT_OP_RECVFROM:
     case IOT_OP_RECVMSG:
+    case IOT_OP_RECVMMSG:
     case IOT_OP_SPLICE:
+    case IOT_OP_TEE:
+    case IOT_OP_VMSPLICE:
         return 0;
     default:
         return iot_op_info(op)->class_ == IOT_DATA;
@@ -159,6 +163,9 @@ static void add_events(struct accounts *all)
     for (size_t k = 0; k < t->n_lanes; k++) {
         const struct iot_lane *lane = &t->lanes[k];
         uint32_t own = all->of_process[lane->process];
+        /* The kernel counts no requests of its own; those of POSIX are libc's threads' calls. */
+        if (lane->kind != IOT_LANE_THREAD && lane->kind != IOT_LANE_AIO)
+            continue;
         for (size_t i = lane->first_event; i < lane->first_event + lane->n_events; i++) {
             if (is_counted(e->op[i]))
                 add_call(&all->list[own], e, i);

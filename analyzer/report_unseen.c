@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyzer/arena.h"
+#include "analyzer/gpu.h"
 #include "analyzer/people.h"
 #include "analyzer/report_parts.h"
 
@@ -89,7 +90,8 @@ static const char *why_missing(unsigned op)
     switch (op) {
     case IOT_OP_FORK:
     case IOT_OP_VFORK:
-        return "forked, but recorded nothing (it ended before, or could make no file)";
+        return "forked, but left no trace (ended before it recorded anything, or was denied its file: "
+               "set-user-id, chroot, no descriptor, a seccomp filter)";
     case IOT_OP_SPAWN:
     case IOT_OP_POPEN:
         return "started, but left no trace (static, set-user-id, or no LD_PRELOAD)";
@@ -168,14 +170,36 @@ static int say(struct iot_report *r, const char *format, ...)
 
 struct met {
     uint64_t mapped; /* mappings of data files of whose end nothing is known */
+    uint64_t unmapped, direct; /* requests of rings: of unknown memory, handed over past libc */
+    uint64_t open;             /* requests that were never found done */
+    uint64_t nameless;         /* that moved bytes of a file that is not known */
     int threads;     /* a process has more than one */
 };
+
+static void meet_requests(struct met *met, const struct iot_trace *t)
+{
+    enum { UNMAPPED = 1, DIRECT = 2 };
+    for (size_t i = 0; i < t->events.n; i++) {
+        if (t->events.op[i] != IOT_OP_ASYNC_UNSEEN || t->events.result[i] < 0)
+            continue;
+        if (t->events.offset[i] == UNMAPPED)
+            met->unmapped += (uint64_t)t->events.result[i];
+        else if (t->events.offset[i] == DIRECT)
+            met->direct += (uint64_t)t->events.result[i];
+    }
+    for (size_t k = 0; k < t->n_requests; k++) {
+        met->open += !t->requests[k].found;
+        met->nameless += t->events.bytes[t->requests[k].event] > 0 &&
+                         !t->events.file[t->requests[k].event];
+    }
+}
 
 static struct met meet(const struct iot_report *r, uint8_t *is_data)
 {
     const struct iot_trace *t = r->trace;
     struct met met = {0};
     uint64_t told = 0;
+    meet_requests(&met, t);
     for (size_t i = 0; i < r->n_files; i++)
         if (r->files[i].file != IOT_NO_INDEX && r->files[i].object != IOT_OTHER)
             is_data[r->files[i].file] = 1;
@@ -185,8 +209,8 @@ static struct met meet(const struct iot_report *r, uint8_t *is_data)
         told += t->events.op[i] == IOT_OP_RESIDENT && t->events.result[i] >= 0 && is_data[file];
     }
     met.mapped -= told < met.mapped ? told : met.mapped;
-    for (size_t i = 0; i < t->n_processes; i++)
-        met.threads |= t->processes[i].n_lanes > 1;
+    for (size_t l = 0; l < t->n_lanes; l++)
+        met.threads |= t->lanes[l].kind == IOT_LANE_THREAD && t->lanes[l].number;
     return met;
 }
 
@@ -207,14 +231,6 @@ static int say_uncalled(struct iot_report *r)
 }
 
 /* In the order of how much they can change the figures. */
-static int has_streams(const struct iot_trace *t)
-{
-    int streams = 0;
-    for (size_t l = 0; l < t->n_lanes; l++)
-        streams |= t->lanes[l].gpu;
-    return streams;
-}
-
 static int say_all(struct iot_report *r, const struct met *met)
 {
     const struct iot_trace *t = r->trace;
@@ -235,6 +251,19 @@ static int say_all(struct iot_report *r, const struct met *met)
     if (r->model->unmatched_waits)
         failed |= say(r, "Of %llu waits it is not known who ended them",
                       (unsigned long long)r->model->unmatched_waits);
+    if (met->direct)
+        failed |= say(r, "%llu requests of io_uring, handed to the kernel past libc or by a thread of its own",
+                      (unsigned long long)met->direct);
+    if (met->unmapped)
+        failed |= say(r, "%llu requests of io_uring, of rings whose memory was not found",
+                      (unsigned long long)met->unmapped);
+    if (met->open)
+        failed |= say(r, "The end of %llu asynchronous requests: the program did not look for it, or "
+                         "ended before; their bytes and time count as nothing",
+                      (unsigned long long)met->open);
+    if (met->nameless)
+        failed |= say(r, "The files of %llu asynchronous requests: registered out of sight",
+                      (unsigned long long)met->nameless);
     if (met->threads && !*r->trace->processes[0].imported)
         failed |= say(r, "Hand-overs between threads without any call (lock-free queues, flags that are "
                          "polled): what is exposed behind them is a lower bound");
@@ -248,8 +277,8 @@ static int say_all(struct iot_report *r, const struct met *met)
         failed |= say(r, "Whom threads waited for: it is inferred from when each was busy");
         return failed;
     }
-    failed |= say(r, "Calls made without libc: io_uring rings, static programs");
-    if (!has_streams(r->trace))
+    failed |= say(r, "Calls made without libc: system calls of a program's own, static programs");
+    if (!iot_has_streams(r->trace))
         failed |= say(r, "GPU work");
     return failed;
 }

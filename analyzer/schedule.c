@@ -31,6 +31,8 @@ static enum iot_part part_of(const struct iot_trace *trace, const struct iot_lin
         return op->class_ == IOT_DATA ? IOT_PART_IO : IOT_PART_GPU;
     if (late(trace, links, i, links->waker[i]))
         return usable(links, links->waker[i]) ? IOT_PART_WAIT : IOT_PART_UNEXPLAINED;
+    if (flags & IOT_LINK_COMPUTES)
+        return IOT_PART_NONE;
     if (flags & IOT_LINK_CONTINUES)
         return IOT_PART_SLEEP; /* unless what it goes on in turns out to be a wait */
     if (flags & IOT_LINK_SLEEP)
@@ -97,7 +99,7 @@ static void need_waker(struct builder *b, struct iot_waker waker)
 {
     if (waker.kind == IOT_WAKER_ENTRY)
         b->need[waker.index] |= BEFORE;
-    else if (waker.kind == IOT_WAKER_END)
+    else if (waker.kind == IOT_WAKER_RETURN)
         b->need[waker.index] |= AFTER;
 }
 
@@ -126,7 +128,7 @@ static void find_needs(struct builder *b)
         const struct iot_lane *lane = &b->trace->lanes[l];
         if (usable(b->links, b->links->creator[l]))
             need_waker(b, b->links->creator[l]);
-        for (size_t i = lane->first_event; lane->gpu && i < lane->first_event + lane->n_events; i++)
+        for (size_t i = lane->first_event; iot_lane_is_stream(lane) && i < lane->first_event + lane->n_events; i++)
             if (iot_gpu_runs(b->trace->events.op[i]) && !(b->links->flags[i] & IOT_LINK_NESTED))
                 b->need[i] |= (uint8_t)(BEFORE | AFTER | (b->gpu.idle[i] ? IDLE : 0));
     }
@@ -151,6 +153,20 @@ static void lane_edge(struct builder *b, uint32_t src, uint32_t dst, size_t firs
         base -= b->model->service_ns[i];
     b->failed |= iot_graph_add_lane(&b->schedule->graph, src, dst, wait ? 0 : base, (uint32_t)first,
                                     (uint32_t)(end - first)) == IOT_NO_NODE;
+}
+
+/* Each request stands alone: that another one was in its lane before means nothing. */
+static void cut_requests(struct builder *b, uint32_t l)
+{
+    const struct iot_lane *lane = &b->trace->lanes[l];
+    const struct iot_events *e = &b->trace->events;
+    for (size_t i = lane->first_event; i < lane->first_event + lane->n_events; i++) {
+        b->before[i] = node(b, e->t0_ns[i], l);
+        b->after[i] = node(b, e->t1_ns[i], l);
+        lane_edge(b, b->before[i], b->after[i], i, i + 1, b->model->part[i] == IOT_PART_WAIT);
+        b->end[l] = b->after[i];
+    }
+    b->start[l] = lane->n_events ? b->before[lane->first_event] : node(b, lane->start_ns, l);
 }
 
 static void cut_lane(struct builder *b, uint32_t l)
@@ -197,7 +213,11 @@ static void cut_lanes(struct builder *b)
     if (!b->failed)
         qsort(order, b->trace->n_lanes, sizeof *order, by_events);
     for (uint32_t k = 0; !b->failed && k < b->trace->n_lanes; k++)
-        cut_lane(b, order[k]);
+        if (b->trace->lanes[order[k]].kind == IOT_LANE_THREAD ||
+            b->trace->lanes[order[k]].kind == IOT_LANE_STREAM)
+            cut_lane(b, order[k]);
+        else
+            cut_requests(b, order[k]);
     free(order);
 }
 
@@ -206,9 +226,9 @@ static void cross(struct builder *b, struct iot_waker from, uint32_t dst, int64_
                   enum iot_edge_use use)
 {
     struct iot_graph *g = &b->schedule->graph;
-    uint32_t src = from.kind == IOT_WAKER_LANE  ? b->end[from.index]
-                   : from.kind == IOT_WAKER_END ? b->after[from.index]
-                                                : b->before[from.index];
+    uint32_t src = from.kind == IOT_WAKER_LANE     ? b->end[from.index]
+                   : from.kind == IOT_WAKER_RETURN ? b->after[from.index]
+                                                   : b->before[from.index];
     int64_t latency = g->nodes[dst].time_ns - g->nodes[src].time_ns;
     if (b->failed)
         return;
@@ -275,6 +295,7 @@ static uint32_t last_lane(const struct iot_trace *trace)
     uint32_t root = trace->processes[0].pid, found = 0;
     for (uint32_t l = 0; l < trace->n_lanes; l++)
         if (trace->processes[trace->lanes[l].process].pid == root &&
+            trace->lanes[l].kind == IOT_LANE_THREAD &&
             trace->lanes[l].end_ns <= trace->wall_ns &&
             trace->lanes[l].end_ns > trace->lanes[found].end_ns)
             found = l;

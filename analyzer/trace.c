@@ -292,7 +292,7 @@ static int read_all(struct iot_reading *r, struct dirent **entries, int n, char 
             rows += r->images[i].file.pieces[k].rows;
     r->names = calloc(r->n_images, sizeof *r->names);
     if (!r->names || iot_events_init(&trace->events, rows) ||
-        iot_files_init(&r->files, trace->arena) || iot_reading_rows(r))
+        iot_files_init(&r->files, trace->arena) || iot_reading_rows(r) || iot_reading_requests(r))
         return -1;
     if (!has_events(trace, 0))
         iot_container_damage(&r->images[0].file, IOT_HEADER_BYTES,
@@ -372,6 +372,7 @@ void iot_trace_free(struct iot_trace *trace)
     free(trace->processes);
     free(trace->lanes);
     free(trace->files);
+    free(trace->requests);
     iot_events_free(&trace->events);
     iot_arena_free(trace->arena);
     free(trace);

@@ -8,6 +8,7 @@
 #include "preload/mappings.h"
 #include "preload/real.h"
 #include "preload/shared.h"
+#include "preload/uring.h"
 #include "preload/wrap.h"
 
 /* Only those of a file: the others are memory. */
@@ -33,6 +34,8 @@
         call.err = result == MAP_FAILED ? errno : 0;                                               \
         if (shared && protection & PROT_WRITE && result != MAP_FAILED)                             \
             iot_shared_file(result, n, fd, offset);                                                \
+        if (iot_process->rings_made && result != MAP_FAILED)                                       \
+            iot_ring_mapped(fd, (uint64_t)offset, result);                                         \
         iot_timed_event(t, call,                                                                   \
                         &(struct iot_row){.result = (int64_t)(intptr_t)result,                     \
                                           .offset = offset,                                        \
@@ -53,6 +56,7 @@ int munmap(void *at, size_t n)
     if (!t)
         return iot_real.munmap(at, n);
     iot_shared_forget(at, n);
+    iot_ring_unmapping(t, at, n);
     if (iot_mappings_has(at)) {
         iot_faults_look(t);
         iot_mappings_ending(t, at, n);
@@ -74,10 +78,12 @@ void *mremap(void *at, size_t n, size_t wanted, int flags, ...)
     void *to = va_arg(ap, void *); /* read as libc does; there need not be one */
     va_end(ap);
     struct iot_thread *t = iot_mappings_has(at) ? iot_enter() : NULL;
-    if (!t)
-        return iot_real.mremap(at, n, wanted, flags, to);
-    struct iot_timed call = {.t0 = iot_now()};
+    struct iot_timed call = {.t0 = t ? iot_now() : 0};
     void *result = iot_real.mremap(at, n, wanted, flags, to);
+    if (result != MAP_FAILED)
+        iot_shared_moved(at, n, result, wanted); /* what was shared there is so at the new place */
+    if (!t)
+        return result;
     call.t1 = iot_now();
     call.err = result == MAP_FAILED ? errno : 0;
     if (result != MAP_FAILED && !t->vfork_pid)

@@ -4,6 +4,7 @@
 
 #include "preload/descriptors.h"
 #include "preload/real.h"
+#include "preload/uring.h"
 #include "preload/wrap.h"
 
 /* --- open --- */
@@ -20,7 +21,8 @@ static int opened(struct iot_thread *t, struct iot_timed call, uint16_t op, int 
     uint32_t name = iot_path_of(t, call, dir, path);
     uint32_t obj = fd >= 0 ? iot_descriptor_opened(t, fd, name, flags, 0) : 0;
     return (int)iot_timed_event(
-        t, call, &(struct iot_row){.result = fd, .offset = flags, .obj = obj, .obj2 = name, .op = op});
+        t, call,
+        &(struct iot_row){.result = fd, .offset = flags, .obj = obj, .obj2 = name, .op = op});
 }
 
 #define OPEN(sym, operation, params, args, dir, flags)                                             \
@@ -52,7 +54,10 @@ static int opened(struct iot_thread *t, struct iot_timed call, uint16_t op, int 
 
 OPEN_MODE(open, OPEN, (const char *path, int flags, ...), (path, flags, mode), AT_FDCWD)
 OPEN_MODE(open64, OPEN, (const char *path, int flags, ...), (path, flags, mode), AT_FDCWD)
-OPEN_MODE(openat, OPENAT, (int dir, const char *path, int flags, ...), (dir, path, flags, mode), dir)
+OPEN_MODE(__open, OPEN, (const char *path, int flags, ...), (path, flags, mode), AT_FDCWD)
+OPEN_MODE(__open64, OPEN, (const char *path, int flags, ...), (path, flags, mode), AT_FDCWD)
+OPEN_MODE(openat, OPENAT, (int dir, const char *path, int flags, ...), (dir, path, flags, mode),
+          dir)
 OPEN_MODE(openat64, OPENAT, (int dir, const char *path, int flags, ...), (dir, path, flags, mode),
           dir)
 OPEN(__open_2, OPEN, (const char *path, int flags), (path, flags), AT_FDCWD, flags)
@@ -66,17 +71,23 @@ OPEN(creat64, CREAT, (const char *path, mode_t mode), (path, mode), AT_FDCWD,
 
 /* --- close --- */
 
-int close(int fd)
-{
-    struct iot_thread *t = iot_enter();
-    if (!t)
-        return iot_real.close(fd);
-    uint32_t obj = iot_descriptor_known(t, fd);
-    iot_descriptor_closing(t, fd);
-    IOT_TIMED(int, close, (fd))
-    return (int)iot_timed_event(t, call,
-                                &(struct iot_row){.result = result, .obj = obj, .op = IOT_OP_CLOSE});
-}
+#define CLOSE(sym)                                                                                 \
+    int sym(int fd)                                                                                \
+    {                                                                                              \
+        struct iot_thread *t = iot_enter();                                                        \
+        if (!t)                                                                                    \
+            return iot_real.sym(fd);                                                               \
+        uint32_t obj = iot_descriptor_known(t, fd);                                                \
+        iot_ring_closing(t, fd);                                                                   \
+        iot_descriptor_closing(t, fd);                                                             \
+        IOT_TIMED(int, sym, (fd))                                                                  \
+        return (int)iot_timed_event(                                                               \
+            t, call, &(struct iot_row){.result = result, .obj = obj, .op = IOT_OP_CLOSE});         \
+    }
+
+CLOSE(close)
+CLOSE(__close)
+CLOSE(mq_close) /* a queue is a descriptor */
 
 int close_range(unsigned first, unsigned last, int flags)
 {
@@ -107,14 +118,14 @@ void closefrom(int first)
 
 /* --- duplicates --- */
 
-static int duplicated(struct iot_thread *t, struct iot_timed call, uint16_t op, uint32_t old, int fd,
-                      int wanted)
+static int duplicated(struct iot_thread *t, struct iot_timed call, uint16_t op, uint32_t old,
+                      int fd, int wanted)
 {
     uint32_t obj2 = 0;
     if (fd >= 0 && fd != wanted)
         obj2 = iot_descriptor_dup(t, fd, old);
-    return (int)iot_timed_event(t, call,
-                                &(struct iot_row){.result = fd, .obj = old, .obj2 = obj2, .op = op});
+    return (int)iot_timed_event(
+        t, call, &(struct iot_row){.result = fd, .obj = old, .obj2 = obj2, .op = op});
 }
 
 int dup(int fd)
@@ -128,17 +139,21 @@ int dup(int fd)
 }
 
 /* dup2 of a descriptor onto itself changes nothing: `wanted` is the old number. */
-int dup2(int fd, int to)
-{
-    struct iot_thread *t = iot_enter();
-    if (!t)
-        return iot_real.dup2(fd, to);
-    uint32_t old = iot_descriptor(t, fd);
-    if (fd != to)
-        iot_descriptor_closing(t, to);
-    IOT_TIMED(int, dup2, (fd, to))
-    return duplicated(t, call, IOT_OP_DUP2, old, result, fd);
-}
+#define DUP2(sym)                                                                                  \
+    int sym(int fd, int to)                                                                        \
+    {                                                                                              \
+        struct iot_thread *t = iot_enter();                                                        \
+        if (!t)                                                                                    \
+            return iot_real.sym(fd, to);                                                           \
+        uint32_t old = iot_descriptor(t, fd);                                                      \
+        if (fd != to)                                                                              \
+            iot_descriptor_closing(t, to);                                                         \
+        IOT_TIMED(int, sym, (fd, to))                                                              \
+        return duplicated(t, call, IOT_OP_DUP2, old, result, fd);                                  \
+    }
+
+DUP2(dup2)
+DUP2(__dup2)
 
 int dup3(int fd, int to, int flags)
 {
@@ -175,4 +190,5 @@ int dup3(int fd, int to, int flags)
     }
 
 FCNTL(fcntl)
+FCNTL(__fcntl)
 FCNTL(fcntl64)

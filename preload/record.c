@@ -142,6 +142,7 @@ static struct iot_thread *begin(struct iot_thread *t)
 {
     t->depth = t->vfork_pid = t->stuck = t->exit_rounds = 0;
     t->routine = NULL;
+    t->inside = 0;
     t->parent_lane = UINT32_MAX;
     t->look = (struct iot_look){0};
     t->looking = 0;
@@ -240,6 +241,8 @@ struct iot_thread *iot_enter_slow(void)
         return me->thread;
     }
     if (iot_generation == &not_started || iot_process->off)
+        return NULL;
+    if (me->attaching == IOT_SILENT)
         return NULL;
     if (me->attaching) { /* the thread has ended, but for some destructors */
         iot_drop(1);

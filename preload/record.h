@@ -53,6 +53,8 @@ struct iot_thread {
     uint32_t slot, lane, tid;
     uint32_t vfork_pid; /* not 0: this is a child in our memory, until it execs or exits */
     uint32_t stuck;     /* events dropped in a row because depth never came back */
+    uintptr_t inside; /* where the stack stood in the wrapper of another library's function, which may
+                       * call libc's; 0: in none */
     uint32_t next_free;
     uint32_t epoch;
     uint32_t block_left; /* bytes left at block_at */
@@ -94,6 +96,19 @@ static inline struct iot_thread *iot_enter(void)
     if (__builtin_expect(t && t->generation == *iot_generation, 1))
         return t;
     return iot_enter_slow();
+}
+
+/* Between these two the thread records nothing, and nothing counts as lost. */
+enum { IOT_SILENT = 2 };
+static inline void iot_silence(void)
+{
+    iot_local.attaching = IOT_SILENT;
+    iot_local.thread = NULL;
+}
+static inline void iot_speak(struct iot_thread *t)
+{
+    iot_local.thread = t;
+    iot_local.attaching = 0;
 }
 
 /* Whether what the thread records gets into this process's trace: not in a forked child that goes on in

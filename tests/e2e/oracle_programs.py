@@ -176,10 +176,10 @@ PROGRAMS = [
                                 "sed -i s/a/b/ text; grep -c b text; split -n 4 blob; head -c 100000 blob "
                                 "| tail -c 100 > end; shuf text | tee copy | cksum"),
     *(Program(f"fio {engine}", "fio", fio(engine)) for engine in ("sync", "psync", "vsync", "mmap")),
-    *(Program(f"fio {engine}", "fio", fio(engine), missing="its requests are not recorded")
+    *(Program(f"fio {engine}", "fio", fio(engine),
+              missing="strace does not say what requests moved; tests/e2e/test_async.py asks fio itself")
       for engine in ("libaio", "io_uring")),
-    Program("node", "node", "node script.js", f"cat > script.js <<'END'\n{NODE}\nEND", slow=True,
-            unseen="bytes", apart=r".*/blob(\.copy)?$", because="copy_file_range by its number"),
+    Program("node", "node", "node script.js", f"cat > script.js <<'END'\n{NODE}\nEND", slow=True),
     Program("java", "java", "java Copy.java", f"cat > Copy.java <<'END'\n{JAVA}\nEND", slow=True),
     Program("rustc", "rustc", "rustc -O prog.rs && ./prog", f"cat > prog.rs <<'END'\n{RUST}\nEND", slow=True),
     Program("redis with a client", "redis-server", REDIS, slow=True),

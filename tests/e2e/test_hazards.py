@@ -198,6 +198,25 @@ def lanes_end(run, events, folder):
     return [] if exits == 1 else [f"{exits} exit rows"]
 
 
+def parent_ends(run, events, folder):
+    """The parent that daemon() ends has an exit row, and the fork in it names the child."""
+    root = next(e["pid"] for e in events if e["op"] == "start")
+    child = [e["result"] for e in events if e["op"] == "fork" and e["pid"] == root]
+    bad = [] if child else ["no fork row"]
+    if not any(e["op"] == "exit" and e["pid"] == root for e in events):
+        bad.append("the parent has no exit row")
+    return bad + [f"child {pid} has no rows" for pid in child if pid not in {e["pid"] for e in events}]
+
+
+def child_known(run, events, folder):
+    """A child that could have no trace file of its own is named in the report."""
+    forked = {e["result"] for e in events if e["op"] == "fork" and not e["errno"]}
+    without = forked - {e["pid"] for e in events}
+    named = {u["pid"] for u in harness.report(folder)["run"]["untraced"]}
+    return [f"child {pid} left no trace, and the report does not say so" for pid in without - named] + \
+        ([] if forked else ["no fork row"])
+
+
 def plugin_seen(run, events, folder):
     """What another preload library does as it is loaded and unloaded."""
     return check_counts(b"did write begin 3\ndid write end 3\n", events)
@@ -229,6 +248,10 @@ def told_of(run, events, folder):
     return told(run.stdout, events, folder)
 
 
+def child_told_of(run, events, folder):
+    return told_of(run, events, folder) + child_known(run, events, folder)
+
+
 def folder_env(place):
     return {"HAZARD_FOLDER": str(place)}
 
@@ -258,8 +281,9 @@ HAZARDS = [
     # Processes
     Hazard("forks while four threads record", "fork_threads", [300], same=False, slow=True),
     *(Hazard(f"children: {way}", "children", [way], same=way != "generations")
-      for way in ("thread", "_Fork", "clone", "spawn", "double", "daemon", "orphan", "generations",
+      for way in ("thread", "_Fork", "clone", "spawn", "double", "orphan", "generations",
                   "handler", "handler_limit", "timer")),
+    Hazard("children: daemon", "children", ["daemon"], check=parent_ends),
     *(Hazard(f"children: {way}", "children", [way], check=own_rows)
       for way in ("clone_vfork", "vfork", "vfork_elsewhere", "vfork_twice")),
     Hazard("exec from a thread", "exec", ["thread"]),
@@ -289,7 +313,9 @@ HAZARDS = [
     Hazard("what a program sees of itself", "visible"),
     Hazard("no limits", "limits", ["none"]),
     *(Hazard(f"limits: {way}", "limits", [way], check=told_of)
-      for way in ("as", "mlockall", "fsize", "nofile", "setuid", "chroot")),
+      for way in ("as", "mlockall", "fsize")),
+    *(Hazard(f"limits: {way}", "limits", [way], check=child_told_of)
+      for way in ("nofile", "setuid", "chroot")),
     Hazard("a seccomp filter by prctl", "seccomp", ["prctl"]),
     Hazard("a seccomp filter by syscall", "seccomp", ["syscall"]),
     Hazard("a seccomp filter that lets files be opened", "seccomp", ["open"]),
