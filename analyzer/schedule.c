@@ -269,13 +269,17 @@ static void join_event(struct builder *b, size_t i, struct iot_waker waker)
 {
     if (!linked(b, i, waker))
         return;
-    if (iot_gpu_runs(b->trace->events.op[i])) {
+    unsigned op = b->trace->events.op[i];
+    if (iot_gpu_runs(op)) {
         cross(b, waker, b->before[i], iot_gpu_latency(&b->gpu, b->trace, i, waker), IOT_USE_GPU);
-        return;
+    } else if (late(b->trace, b->links, i, waker)) {
+        int64_t most = op == IOT_OP_GPU_SYNC && waker.kind == IOT_WAKER_RETURN
+                           ? iot_gpu_latency(&b->gpu, b->trace, i, waker)
+                           : INT64_MAX;
+        cross(b, waker, b->after[i], most, waking(b, waker));
+    } else {
+        cross(b, waker, b->before[iot_wait_start(b->links, i)], 0, waking(b, waker));
     }
-    int wait = late(b->trace, b->links, i, waker);
-    cross(b, waker, wait ? b->after[i] : b->before[iot_wait_start(b->links, i)],
-          wait ? INT64_MAX : 0, waking(b, waker));
 }
 
 static void join_lanes(struct builder *b)

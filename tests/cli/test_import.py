@@ -2,6 +2,7 @@
 are there (IOT_PROFILES, or ../shared/data/kineto beside the project)."""
 import json
 import os
+import random
 import subprocess
 import sys
 import tempfile
@@ -189,6 +190,89 @@ class KnownAnswers(Case):
         said = output("import", self.folder / "0.json", "-o", self.trace)
         self.assertEqual(sorted(self.trace.iterdir()), before)
         self.assertNotIn(f"in {self.trace}\n", said)
+
+
+class Schedule:
+    """A random program of one thread that gives three streams work, and when all of it happens."""
+    LATENCY, CALL = 15, 3
+
+    def __init__(self, seed):
+        pick = random.Random(seed)
+        self.steps = [("kernel", 7, 20)]  # one that its launch alone holds back
+        recorded = []
+        for _ in range(40):
+            kind = pick.choice(["kernel", "copy", "copy", "work", "sync", "record", "wait"])
+            stream = pick.choice([7, 20, 21])
+            if kind == "wait":
+                if recorded:
+                    self.steps.append((kind, stream, pick.choice(recorded)))
+                continue
+            if kind == "record":
+                recorded.append(len(self.steps))
+            self.steps.append((kind, stream, pick.randint(1, 120)))
+
+    def times(self, copies=True, profile=None):
+        """How long it takes, with copies or with all of them taking no time."""
+        now, last, waits, events, number = 100, {}, {}, {}, 0
+        for k, (kind, stream, value) in enumerate(self.steps):
+            number, start = number + 1, now
+            if kind == "work":
+                now += value
+                if profile:
+                    profile.add("op", "aten::mm", start, now)
+                continue
+            if kind == "sync":
+                now = max(now, last.get(stream, 0))
+                if profile:
+                    profile.call("cudaStreamSynchronize", start, now, number)
+                    profile.sync("Stream Sync", start, now, number, stream)
+                now += 1
+                continue
+            now += self.CALL
+            if kind == "record":
+                events[k] = (last.get(stream, 0), number, stream)
+                if profile:
+                    profile.call("cudaEventRecord", start, now, number)
+            elif kind == "wait":
+                end, record, other = events[value]
+                waits[stream] = max(waits.get(stream, 0), end)
+                if profile:
+                    profile.call("cudaStreamWaitEvent", start, now, number)
+                    profile.sync("Stream Wait Event", start, start, number, stream,
+                                 wait_on_stream=other, wait_on_cuda_event_record_corr_id=record)
+            else:
+                begin = max(start + self.LATENCY, last.get(stream, 0), waits.pop(stream, 0))
+                last[stream] = begin + (value if copies or kind == "kernel" else 0)
+                if profile and kind == "kernel":
+                    profile.call("cudaLaunchKernel", start, now, number)
+                    profile.kernel(begin, last[stream], number, stream)
+                elif profile:
+                    profile.call("cudaMemcpyAsync", start, now, number)
+                    profile.copy(begin, last[stream], number, 1 << 20,
+                                 "HtoD (Pinned -> Device)", stream)
+        end = max([now, *last.values()])
+        if profile:
+            profile.call("cudaDeviceSynchronize", now, end, number + 1)
+            profile.sync("Context Sync", now, end, number + 1, -1)
+            profile.span(end + 10)
+        return end + 10
+
+
+class Random(Case):
+    def test_what_copies_cost(self):
+        """What all copies together are exposed by is what the program takes less without them."""
+        hidden = 0
+        for seed in range(40):
+            with self.subTest(seed=seed):
+                self.trace = self.folder / f"trace-{seed}"
+                schedule, profile = Schedule(seed), Profile()
+                wall = schedule.times(profile=profile)
+                report = self.imported(profile)
+                self.assertEqual(report["wall_ns"], wall * 1000)
+                self.assertEqual(report["wall_ns"] - report["total"]["exposed_ns"],
+                                 schedule.times(copies=False) * 1000)
+                hidden += report["total"]["hidden_ns"]
+        self.assertGreater(hidden, 0)
 
 
 class Refused(Case):
