@@ -182,8 +182,7 @@ static int import_file(const char *path, int folder, size_t index, uint32_t *pid
     if (!failed) {
         snprintf(name, sizeof name, "rank-%zu" IOT_FILE_SUFFIX, index);
         pids[index] = pid_of(&profile, pids, index);
-        int error =
-            iot_import_write(&profile, folder, name, path, pids[index], index == 0, &done);
+        int error = iot_import_write(&profile, folder, name, path, pids[index], index == 0, &done);
         if (error)
             iot_error("import: %s: the trace cannot be written: %s; look at the disk's free space",
                       path, strerror(-error));

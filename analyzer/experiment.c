@@ -63,8 +63,9 @@ static int check_room(const struct iot_experiment *x, char error[512])
         return -1;
     }
     if (pages > 0 && page > 0 && (uint64_t)pages * (uint64_t)page < COPIES * (uint64_t)x->bytes) {
-        snprintf(error, 512, "too little free memory for %d copies of %zu MiB; give a smaller --size",
-                 COPIES, x->bytes >> 20);
+        snprintf(error, 512,
+                 "too little free memory for %d copies of %zu MiB; give a smaller --size", COPIES,
+                 x->bytes >> 20);
         return -1;
     }
     return 0;

@@ -77,8 +77,8 @@ int iot_experiment_cuda_measure(struct iot_experiment_cuda *cuda, struct iot_exp
                                 enum iot_experiment_part part, int64_t *ns);
 void iot_experiment_cuda_close(struct iot_experiment_cuda *cuda);
 
-/* The result as JSON, schema performance-mechanism-gpu/1, in a file that was not there. Returns 0 or
- * -errno; `path` says which. */
+/* The result as JSON, schema performance-mechanism-gpu/1, in a file that was not there. Returns 0
+ * or -errno; `path` says which. */
 int iot_experiment_path(const struct iot_experiment_config *config, char path[4096]);
 int iot_experiment_write(const struct iot_experiment *x, const char *path);
 /* Prints the configuration, as a dry run does. */

@@ -45,7 +45,10 @@ struct iot_experiment_cuda {
     handle stream, begin, end;
 };
 
-#define ROW(member, symbol) {offsetof(struct iot_experiment_cuda, member), symbol}
+#define ROW(member, symbol)                                                                        \
+    {                                                                                              \
+        offsetof(struct iot_experiment_cuda, member), symbol                                       \
+    }
 static const struct {
     size_t at;
     const char *symbol;

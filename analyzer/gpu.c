@@ -68,8 +68,8 @@ struct iot_correlated *iot_correlated_list(const struct iot_trace *t, int (*want
         const struct iot_lane *lane = &t->lanes[l];
         for (size_t i = lane->first_event; i < lane->first_event + lane->n_events; i++)
             if (wanted(e->op[i]) && e->offset[i])
-                list[(*n)++] = (struct iot_correlated){(uint64_t)e->offset[i], lane->process,
-                                                       (uint32_t)i};
+                list[(*n)++] =
+                    (struct iot_correlated){(uint64_t)e->offset[i], lane->process, (uint32_t)i};
     }
     if (list)
         qsort(list, *n, sizeof *list, by_correlation);
@@ -99,8 +99,10 @@ static const struct {
     uint8_t kind, file;
     const char *name;
 } copies[] = {
-    {IOT_COPY_HTOD, IOT_FILE_GPU_IN, "HtoD"},    {IOT_COPY_DTOH, IOT_FILE_GPU_OUT, "DtoH"},
-    {IOT_COPY_DTOD, IOT_FILE_GPU_STATE, "DtoD"}, {IOT_COPY_PTOP, IOT_FILE_GPU_STATE, "PtoP"},
+    {IOT_COPY_HTOD, IOT_FILE_GPU_IN, "HtoD"},
+    {IOT_COPY_DTOH, IOT_FILE_GPU_OUT, "DtoH"},
+    {IOT_COPY_DTOD, IOT_FILE_GPU_STATE, "DtoD"},
+    {IOT_COPY_PTOP, IOT_FILE_GPU_STATE, "PtoP"},
     {0, IOT_FILE_GPU_STATE, "copy"},
 };
 enum { COPIES = sizeof copies / sizeof *copies };
@@ -171,9 +173,7 @@ static int64_t first_step_of(const struct iot_trace *t)
 static uint8_t host_memory(const struct iot_events *e, size_t i)
 {
     unsigned from = (unsigned)e->addr[i] & 0xff, to = (unsigned)(e->addr[i] >> 8) & 0xff;
-    unsigned host = e->result[i] == IOT_COPY_HTOD   ? from
-                    : e->result[i] == IOT_COPY_DTOH ? to
-                                                    : 0;
+    unsigned host = e->result[i] == IOT_COPY_HTOD ? from : e->result[i] == IOT_COPY_DTOH ? to : 0;
     return host == IOT_MEMORY_PAGEABLE ? IOT_HOST_PAGEABLE
            : host == IOT_MEMORY_PINNED ? IOT_HOST_PINNED
                                        : 0;

@@ -9,7 +9,8 @@
 /* Kinds of copies and of memory: CUPTI's numbers (FORMAT.md, "GPUs"). */
 enum iot_copy_kind { IOT_COPY_HTOD = 1, IOT_COPY_DTOH = 2, IOT_COPY_DTOD = 8, IOT_COPY_PTOP = 10 };
 enum iot_memory_kind { IOT_MEMORY_PAGEABLE = 1, IOT_MEMORY_PINNED = 2, IOT_MEMORY_DEVICE = 3 };
-#define IOT_COPY_ASYNC (UINT64_C(1) << 16) /* in addr: beside the source's kind and 256 * the target's */
+#define IOT_COPY_ASYNC                                                                             \
+    (UINT64_C(1) << 16) /* in addr: beside the source's kind and 256 * the target's */
 
 /* What a GPU_SYNC waits for, in the low 8 bits of addr: CUPTI's numbers. */
 enum iot_gpu_sync { IOT_SYNC_EVENT = 1, IOT_SYNC_STREAM = 3, IOT_SYNC_CONTEXT = 4 };

@@ -6,8 +6,8 @@
 #include "analyzer/links.h"
 
 struct iot_gpu_starts {
-    uint8_t *idle;      /* by event: its stream had ended all before when the last of its wakers would
-                         * have let it start */
+    uint8_t *idle; /* by event: its stream had ended all before when the last of its wakers would
+                    * have let it start */
     int64_t *latest_ns; /* by event: when that was; INT64_MIN: it has none */
     int64_t launch_ns;  /* from a launch to the start in an idle stream: the median */
 };
@@ -21,7 +21,7 @@ void iot_gpu_starts_free(struct iot_gpu_starts *starts);
  * that waits: what it took when the last of its wakers had come. Of a start: all for the one that
  * came last to an idle stream. The start may not come earlier than that, though another
  * reason held it back in the recording. */
-int64_t iot_gpu_latency(const struct iot_gpu_starts *starts, const struct iot_trace *trace, size_t i,
-                        struct iot_waker waker);
+int64_t iot_gpu_latency(const struct iot_gpu_starts *starts, const struct iot_trace *trace,
+                        size_t i, struct iot_waker waker);
 
 #endif

@@ -39,8 +39,8 @@ int iot_hand_offs_find(const struct iot_profile *p, struct iot_hand_off **list, 
     for (size_t k = 0; k < p->n_spans; k++) {
         const struct iot_span *s = &p->spans[k];
         int64_t before = ended[s->lane];
-        uint32_t from = before > s->t0_ns ? UINT32_MAX
-                                          : last_ended(ended, p->n_lanes, s->lane, s->t0_ns);
+        uint32_t from =
+            before > s->t0_ns ? UINT32_MAX : last_ended(ended, p->n_lanes, s->lane, s->t0_ns);
         if (s->t1_ns > before)
             ended[s->lane] = s->t1_ns;
         if (from == UINT32_MAX || ended[from] <= before)

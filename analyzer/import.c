@@ -117,8 +117,7 @@ const struct iot_item *iot_import_sync(const struct iot_import *im, uint32_t cor
         else
             high = middle;
     }
-    const struct iot_item *item =
-        low < im->n_syncs ? &im->profile->items[im->syncs[low]] : NULL;
+    const struct iot_item *item = low < im->n_syncs ? &im->profile->items[im->syncs[low]] : NULL;
     return item && correlation && item->correlation == correlation ? item : NULL;
 }
 
@@ -157,12 +156,12 @@ static int write_hand_offs(struct iot_import *im, uint32_t lane)
             continue;
         /* Behind what the lane itself posts when it becomes idle. */
         int64_t since = h->idle_ns == INT64_MIN ? im->profile->start_ns : h->idle_ns + 1;
-        iot_import_row(im, (struct iot_row){.op = IOT_OP_SEM_WAIT,
-                                            .t0 = iot_import_ns(im, since < h->to_ns ? since
-                                                                                     : h->to_ns),
-                                            .t1 = iot_import_ns(im, h->to_ns),
-                                            .obj = name,
-                                            .addr = k + 1});
+        iot_import_row(
+            im, (struct iot_row){.op = IOT_OP_SEM_WAIT,
+                                 .t0 = iot_import_ns(im, since < h->to_ns ? since : h->to_ns),
+                                 .t1 = iot_import_ns(im, h->to_ns),
+                                 .obj = name,
+                                 .addr = k + 1});
     }
     return im->failed;
 }
@@ -177,11 +176,14 @@ static int write_thread(struct iot_import *im, uint32_t lane, uint32_t number, i
 
     iot_import_lane(im, number, l->tid > 0 && l->tid < UINT32_MAX ? (uint32_t)l->tid : number);
     if (number == 0)
-        iot_import_row(im, (struct iot_row){.op = IOT_OP_START, .t0 = start, .t1 = start,
-                                            .obj = UINT32_MAX});
+        iot_import_row(
+            im, (struct iot_row){.op = IOT_OP_START, .t0 = start, .t1 = start, .obj = UINT32_MAX});
     else
-        iot_import_row(im, (struct iot_row){.op = IOT_OP_THREAD_START, .t0 = start, .t1 = start,
-                                            .obj = UINT32_MAX, .result = (int64_t)l->tid});
+        iot_import_row(im, (struct iot_row){.op = IOT_OP_THREAD_START,
+                                            .t0 = start,
+                                            .t1 = start,
+                                            .obj = UINT32_MAX,
+                                            .result = (int64_t)l->tid});
     iot_import_thread(im, &im->order[first], n);
     write_hand_offs(im, lane);
     struct iot_row last = {.op = number ? IOT_OP_THREAD_EXIT : IOT_OP_EXIT, .t0 = end, .t1 = end};
@@ -203,8 +205,10 @@ static int write_stream(struct iot_import *im, uint32_t lane, uint32_t number)
     uint64_t start = iot_import_ns(im, im->profile->start_ns);
 
     iot_import_lane(im, number, number);
-    iot_import_row(im, (struct iot_row){.op = IOT_OP_GPU_STREAM, .t0 = start, .t1 = start,
-                                        .result = l->pid, .offset = l->tid});
+    iot_import_row(
+        im,
+        (struct iot_row){
+            .op = IOT_OP_GPU_STREAM, .t0 = start, .t1 = start, .result = l->pid, .offset = l->tid});
     iot_import_stream(im, &im->order[first], n);
     im->done->streams++;
     return iot_import_lane_end(im);

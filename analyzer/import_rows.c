@@ -58,8 +58,8 @@ int iot_import_nothing(struct iot_import *im)
     uint64_t start = iot_import_ns(im, im->profile->start_ns);
     uint64_t end = iot_import_ns(im, im->profile->end_ns);
     iot_import_lane(im, 0, 0);
-    iot_import_row(im, (struct iot_row){.op = IOT_OP_START, .t0 = start, .t1 = start,
-                                        .obj = UINT32_MAX});
+    iot_import_row(
+        im, (struct iot_row){.op = IOT_OP_START, .t0 = start, .t1 = start, .obj = UINT32_MAX});
     iot_import_row(im, (struct iot_row){.op = IOT_OP_EXIT, .t0 = end, .t1 = end});
     return iot_import_lane_end(im);
 }
@@ -311,8 +311,7 @@ void iot_import_stream(struct iot_import *im, const uint32_t *items, size_t n)
             iot_import_row(im, row);
             break;
         default:
-            row = row_of(im, item,
-                         is_collective(name) ? IOT_OP_GPU_COLLECTIVE : IOT_OP_GPU_KERNEL);
+            row = row_of(im, item, is_collective(name) ? IOT_OP_GPU_COLLECTIVE : IOT_OP_GPU_KERNEL);
             row.obj = string(im, item->name);
             im->done->kernels++;
             iot_import_row(im, row);

@@ -21,7 +21,7 @@ struct iot_import {
     struct iot_written file;
     struct iot_half_rows *half;
     struct iot_written_place place;
-    uint32_t *string_of;  /* by name of the profile: its number in the file; 0: none yet */
+    uint32_t *string_of; /* by name of the profile: its number in the file; 0: none yet */
     uint32_t n_strings;
     uint32_t lane, tid, epoch;
     int failed; /* out of memory */

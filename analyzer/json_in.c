@@ -26,7 +26,7 @@ enum state {
 struct keys {
     struct {
         uint64_t hash, generation;
-    } *slots;
+    } * slots;
     size_t n, room; /* room: a power of two, or 0 */
 };
 
@@ -465,7 +465,8 @@ static enum iot_json_token read_key(struct iot_json_in *in)
         return IOT_JSON_ERROR;
     int there = add_key(&level->keys, s->hash, level->generation);
     if (there)
-        return iot_json_in_fail(in, there < 0 ? "out of memory" : "a key that its object has twice");
+        return iot_json_in_fail(in,
+                                there < 0 ? "out of memory" : "a key that its object has twice");
     s->state = COLON;
     return IOT_JSON_KEY;
 }

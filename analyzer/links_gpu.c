@@ -58,7 +58,8 @@ static int link_launches(struct streams *s)
     const struct iot_trace *t = s->trace;
     for (size_t l = 0; l < t->n_lanes; l++) {
         const struct iot_lane *lane = &t->lanes[l];
-        for (size_t i = lane->first_event; iot_lane_is_stream(lane) && i < lane->first_event + lane->n_events; i++)
+        for (size_t i = lane->first_event;
+             iot_lane_is_stream(lane) && i < lane->first_event + lane->n_events; i++)
             if (iot_gpu_runs(t->events.op[i]) && link_launch(s, lane->process, i))
                 return -1;
     }
@@ -91,9 +92,9 @@ static int64_t recorded_ns(const struct streams *s, uint32_t process, size_t cal
 {
     const struct iot_events *e = &s->trace->events;
     uint64_t correlation = e->addr[call] >> 8;
-    uint32_t record =
-        correlation ? iot_correlated_find(s->records, s->n_records, process, correlation)
-                    : IOT_NO_INDEX;
+    uint32_t record = correlation
+                          ? iot_correlated_find(s->records, s->n_records, process, correlation)
+                          : IOT_NO_INDEX;
     *known = record != IOT_NO_INDEX;
     return *known ? e->t0_ns[record] : e->t0_ns[call];
 }
@@ -134,7 +135,8 @@ static int link_sync(struct streams *s, uint32_t process, size_t i)
     return 0;
 }
 
-/* What comes next in the stream that waits, after what was launched in the other before the event. */
+/* What comes next in the stream that waits, after what was launched in the other before the event.
+ */
 static int link_event_wait(struct streams *s, uint32_t process, size_t i)
 {
     const struct iot_trace *t = s->trace;
@@ -185,8 +187,7 @@ int iot_link_gpu(struct iot_links *links, const struct iot_trace *trace)
     s.launches = iot_correlated_list(trace, is_launch, &s.n_launches);
     s.records = iot_correlated_list(trace, is_record, &s.n_records);
     s.launched_ns = calloc(trace->events.n + 1, sizeof *s.launched_ns);
-    int failed = !s.launches || !s.records || !s.launched_ns || link_launches(&s) ||
-                 link_waits(&s);
+    int failed = !s.launches || !s.records || !s.launched_ns || link_launches(&s) || link_waits(&s);
     free(s.launches);
     free(s.records);
     free(s.launched_ns);

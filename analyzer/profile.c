@@ -10,16 +10,15 @@ static const struct {
     const char *name;
     uint8_t kind;
 } categories[] = {
-    {"cpu_op", IOT_ITEM_BUSY},         {"Operator", IOT_ITEM_BUSY},
-    {"cuda_runtime", IOT_ITEM_CALL},   {"Runtime", IOT_ITEM_CALL},
-    {"cuda_driver", IOT_ITEM_CALL},    {"kernel", IOT_ITEM_KERNEL},
-    {"Kernel", IOT_ITEM_KERNEL},       {"gpu_memcpy", IOT_ITEM_MEMCPY},
-    {"Memcpy", IOT_ITEM_MEMCPY},       {"gpu_memset", IOT_ITEM_MEMSET},
-    {"Memset", IOT_ITEM_MEMSET},       {"cuda_sync", IOT_ITEM_SYNC},
-    {"user_annotation", IOT_ITEM_RANGE},
-    {"gpu_user_annotation", IOT_ITEM_COVER},
+    {"cpu_op", IOT_ITEM_BUSY},           {"Operator", IOT_ITEM_BUSY},
+    {"cuda_runtime", IOT_ITEM_CALL},     {"Runtime", IOT_ITEM_CALL},
+    {"cuda_driver", IOT_ITEM_CALL},      {"kernel", IOT_ITEM_KERNEL},
+    {"Kernel", IOT_ITEM_KERNEL},         {"gpu_memcpy", IOT_ITEM_MEMCPY},
+    {"Memcpy", IOT_ITEM_MEMCPY},         {"gpu_memset", IOT_ITEM_MEMSET},
+    {"Memset", IOT_ITEM_MEMSET},         {"cuda_sync", IOT_ITEM_SYNC},
+    {"user_annotation", IOT_ITEM_RANGE}, {"gpu_user_annotation", IOT_ITEM_COVER},
     {"python_function", IOT_ITEM_COVER}, /* nested around everything else */
-    {"Trace", IOT_ITEM_COVER},         {"overhead", IOT_ITEM_COVER},
+    {"Trace", IOT_ITEM_COVER},           {"overhead", IOT_ITEM_COVER},
 };
 
 /* Of a category that is not known, a thread was busy: so is every range of a Chrome trace. */
@@ -50,7 +49,9 @@ static const struct {
     const char *name;
     uint8_t kind;
 } copies[] = {
-    {"HtoD", IOT_COPY_HTOD}, {"DtoH", IOT_COPY_DTOH}, {"DtoD", IOT_COPY_DTOD},
+    {"HtoD", IOT_COPY_HTOD},
+    {"DtoH", IOT_COPY_DTOH},
+    {"DtoD", IOT_COPY_DTOD},
     {"PtoP", IOT_COPY_PTOP},
 };
 
@@ -102,8 +103,7 @@ uint32_t iot_profile_name(struct iot_profile *p, const char *text)
     size_t n = strlen(text);
     struct look look = {p, text};
     uint64_t hash = iot_table_hash(text, n);
-    uint32_t index =
-        p->n_names ? iot_table_find(&p->by_name, hash, same_name, &look) : UINT32_MAX;
+    uint32_t index = p->n_names ? iot_table_find(&p->by_name, hash, same_name, &look) : UINT32_MAX;
     if (index != UINT32_MAX)
         return index;
     const char **more = room(p->names, p->n_names, &p->names_room, sizeof *more);
@@ -207,10 +207,9 @@ static int add_complete(struct iot_profile *p, const struct iot_profile_event *e
                 item.sync = syncs[k].sync;
         return add_item(p, &item);
     }
-    item.lane = on_gpu(kind)
-                    ? iot_profile_lane(p, e->device >= 0 ? e->device : e->pid,
-                                       e->stream >= 0 ? e->stream : e->tid, 1)
-                    : iot_profile_lane(p, e->pid, e->tid, 0);
+    item.lane = on_gpu(kind) ? iot_profile_lane(p, e->device >= 0 ? e->device : e->pid,
+                                                e->stream >= 0 ? e->stream : e->tid, 1)
+                             : iot_profile_lane(p, e->pid, e->tid, 0);
     if (item.lane == UINT32_MAX)
         return -1;
     int range = kind == IOT_ITEM_RANGE || kind == IOT_ITEM_STEP;

@@ -56,7 +56,7 @@ struct iot_profile_lane {
         int64_t t0_ns;
         uint32_t name;
         uint8_t kind;
-    } *open;          /* "B" without their "E" yet */
+    } * open; /* "B" without their "E" yet */
     size_t n_open, open_room;
 };
 
@@ -73,8 +73,8 @@ struct iot_profile {
     int64_t base_ns;          /* to be added for CLOCK_REALTIME */
     int64_t rank;             /* -1: not told */
     uint32_t process_name;
-    uint64_t events;          /* complete ones */
-    uint64_t unended;         /* begun and not ended */
+    uint64_t events;  /* complete ones */
+    uint64_t unended; /* begun and not ended */
 };
 
 /* Reads a whole file. Returns 0; -1 with in->error set, or, where that is NULL, without memory.

@@ -12,7 +12,7 @@ struct iot_profile_event {
     int64_t bytes, device, stream, other;
     uint32_t correlation, record;
     char category[32];
-    char sync[32]; /* cuda_sync_kind */
+    char sync[32];   /* cuda_sync_kind */
     char given[128]; /* args.name, of names given to processes and threads */
     char name[IOT_JSON_IN_TEXT + 8];
 };

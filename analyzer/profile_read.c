@@ -32,9 +32,8 @@ struct key {
 };
 
 static const struct key event_keys[] = {
-    {"ph", F_PHASE}, {"name", F_NAME}, {"cat", F_CATEGORY}, {"ts", F_TS},
-    {"dur", F_DUR},  {"pid", F_PID},   {"tid", F_TID},      {"args", F_ARGS},
-    {NULL, F_NONE},
+    {"ph", F_PHASE}, {"name", F_NAME}, {"cat", F_CATEGORY}, {"ts", F_TS},   {"dur", F_DUR},
+    {"pid", F_PID},  {"tid", F_TID},   {"args", F_ARGS},    {NULL, F_NONE},
 };
 
 static const struct key args_keys[] = {
@@ -246,7 +245,8 @@ static int read_file(struct iot_profile *p, struct iot_json_in *in)
         token = iot_json_in_next(in);
         if (token != IOT_JSON_KEY)
             break;
-        int events = !strcmp(in->text, "traceEvents"), base = !strcmp(in->text, "baseTimeNanoseconds");
+        int events = !strcmp(in->text, "traceEvents"),
+            base = !strcmp(in->text, "baseTimeNanoseconds");
         int rank = !strcmp(in->text, "distributedInfo");
         token = iot_json_in_next(in);
         if (events && token == IOT_JSON_ARRAY) {

@@ -128,7 +128,9 @@ static void find_needs(struct builder *b)
         const struct iot_lane *lane = &b->trace->lanes[l];
         if (usable(b->links, b->links->creator[l]))
             need_waker(b, b->links->creator[l]);
-        for (size_t i = lane->first_event; iot_lane_is_stream(lane) && i < lane->first_event + lane->n_events; i++)
+        if (!iot_lane_is_stream(lane))
+            continue;
+        for (size_t i = lane->first_event; i < lane->first_event + lane->n_events; i++)
             if (iot_gpu_runs(b->trace->events.op[i]) && !(b->links->flags[i] & IOT_LINK_NESTED))
                 b->need[i] |= (uint8_t)(BEFORE | AFTER | (b->gpu.idle[i] ? IDLE : 0));
     }
