@@ -20,7 +20,7 @@ struct streams {
     const struct iot_trace *trace;
     struct calls reads, writes, closes;
     struct iot_process_ends process_ends;
-    uint32_t *source;   /* by file: where the bytes read from it were written; 0 nowhere in the run */
+    uint32_t *source;   /* links->stream_source */
     uint8_t *connected; /* by file: this run opened the connection, to somebody outside */
 };
 
@@ -236,7 +236,7 @@ static int find_sources(struct iot_links *links, struct streams *s)
 {
     const struct iot_trace *trace = s->trace;
     struct socket *sockets = malloc((trace->n_files + 1) * sizeof *sockets);
-    s->source = calloc(trace->n_files + 1, sizeof *s->source);
+    s->source = links->stream_source = calloc(trace->n_files + 1, sizeof *s->source);
     s->connected = calloc(trace->n_files + 1, 1);
     uint32_t *peer = calloc(trace->n_files + 1, sizeof *peer);
     size_t n = 0;
@@ -346,7 +346,6 @@ int iot_link_streams(struct iot_links *links, const struct iot_trace *trace)
         free(all[k]->first);
     }
     iot_process_ends_free(&s.process_ends);
-    free(s.source);
     free(s.connected);
     return failed ? -1 : 0;
 }

@@ -165,9 +165,9 @@ static int by_length(const void *a, const void *b)
 int iot_report_queues(struct iot_report *r)
 {
     struct adding a = {.report = r, .seen = calloc(r->trace->n_lanes + 1, sizeof *a.seen)};
-    int failed = !a.seen || !r->model->schedule
+    int failed = !a.seen || !r->model->stream_source
                      ? !a.seen
-                     : iot_queue_moves(r->trace, r->arena, add, &a);
+                     : iot_queue_moves(r->trace, r->model->stream_source, r->arena, add, &a);
     free(a.seen);
     if (!failed && r->n_queues)
         qsort(r->queues, r->n_queues, sizeof *r->queues, by_length);
