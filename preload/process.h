@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "format/file.h"
+#include "preload/ours.h"
 #include "preload/record.h"
 
 enum {
@@ -34,7 +35,7 @@ struct iot_process {
     uint64_t strings[IOT_STRINGS_KEPT];          /* hash tag << 24 | number */
     uint32_t descriptors[IOT_DESCRIPTORS_MAX];   /* by descriptor: its number in the trace; 0 unknown */
 };
-extern struct iot_process *iot_process;
+extern IOT_OURS struct iot_process *iot_process;
 
 /* The trace file of this process: at the start of the image, and in a forked child. Returns 0,
  * or -1 with recording switched off. */
