@@ -215,9 +215,9 @@ static void put_waits(const struct iot_page *page)
             fputc('\n', page->out);
             iot_page_heading(page, "Who waited for whom");
         }
-        snprintf(text, sizeof text, "`%s` waited %s for `%s`, which was %s `%s`", w->waiter,
+        snprintf(text, sizeof text, "`%s` waited %s for `%s`, which was %s `%s`%s", w->waiter,
                  iot_people_time(w->waited_ns).text, w->other, w->doing,
-                 iot_page_from_here(r, w->path));
+                 iot_page_from_here(r, w->path), w->batch ? ", prefetching a batch" : "");
         put_point(page, text);
     }
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "analyzer/events.h"
+#include "analyzer/loader_workers.h"
 #include "analyzer/progress.h"
 #include "analyzer/trace_reading.h"
 
@@ -338,7 +339,7 @@ static int read_all(struct iot_reading *r, struct dirent **entries, int n, char 
     trace->files = r->files.files;
     trace->n_files = r->files.n;
     r->files.files = NULL;
-    return 0;
+    return iot_loader_workers_find(trace);
 }
 
 static void free_reading(struct iot_reading *r)

@@ -62,6 +62,17 @@ def words(waited_for, queue):
     return also
 
 
+def loads(made):
+    """A DataLoader's workers are named, and hand their batches to the main thread."""
+    bad = explained(made)
+    if not made["waits"] or not made["waits"][0]["waited_for"].startswith("DataLoader worker "):
+        bad.append(f"waits begin with {made['waits'][:1]}")
+    if not any(q["producer"] == "2 DataLoader workers" and q["consumer"] == "main thread"
+               and q["messages"] == ITEMS and q["object"] == "input" for q in made["queues"]):
+        bad.append(f"queues are {made['queues']}")
+    return bad
+
+
 def whatif(folder, *arguments):
     """What `iotrace whatif` says, as a dict."""
     return json.loads(harness.ask("whatif", folder, "--format", "json", *arguments))
@@ -119,7 +130,7 @@ CASES = {
     "futures starved": (python("loaders", "futures", 5), explained),
     "asyncio starved": (python("loaders", "asyncio", 5), explained),
     "dataloader 0": (python("dataloader", 0, 5), explained),
-    "dataloader 2": (python("dataloader", 2, 15), explained),
+    "dataloader 2": (python("dataloader", 2, 15), loads),
     "pipeline starved": (python("stages", "pipeline", 5), explained),
     "unix socket": (python("stages", "unix", 5), explained),
     "tcp socket": (python("stages", "tcp", 5), explained),
