@@ -62,7 +62,7 @@ def main():
             for name in wanted:
                 title = f"{name}, time {time + 1}" if harness.full() else name
                 wrong = results[name][3].lstrip(": ").split("; ") if name in results else []
-                if harness.full() and wrong and all(w.startswith("truth of") for w in wrong):
+                if harness.full() and any(w.startswith("truth of") for w in wrong):
                     out.skip(title, f"its own truth does not hold: {wrong[0]}")
                 elif name in results:
                     out.point(results[name][1] == "ok", title, wrong)
