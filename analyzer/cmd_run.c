@@ -15,25 +15,37 @@
 #include "analyzer/reporting.h"
 #include "analyzer/run_folder.h"
 
-static const char help[] =
-    "Usage: iotrace run [-o DIR] [--clock tsc|monotonic] [--] COMMAND [ARGUMENT]...\n"
-    "\n"
-    "Runs COMMAND and every process that it starts with libiotrace.so, prints a short\n"
-    "report on standard error, and exits with COMMAND's own status (128 + n for\n"
-    "signal n). An LD_PRELOAD that is set stays, behind the library.\n"
-    "\n"
-    "  -o DIR           where the trace goes; $IOTRACE_DIR, else\n"
-    "                   iotrace-PROGRAM-PID. If it holds a run already, a numbered\n"
-    "                   folder beside it\n"
-    "  --clock CLOCK    the clock to read, instead of the one chosen\n"
-    "  -h, --help       this text\n"
-    "\n"
-    "LIBIOTRACE names a libiotrace.so to use instead of the one that came with this\n"
-    "command.\n";
+enum { TSC, MONOTONIC, NO_CLOCK };
+static const char *const clocks[] = {[TSC] = "tsc", [MONOTONIC] = "monotonic", NULL};
 
 struct options {
-    const char *folder, *clock;
+    const char *folder;
+    size_t clock; /* NO_CLOCK: not given */
     char **command;
+};
+
+static const struct iot_option options_of_run[] = {
+    {"output", 'o', "DIR",
+     "where the trace goes; $IOTRACE_DIR, else iotrace-PROGRAM-PID. If it holds a run already, a "
+     "numbered folder beside it",
+     IOT_OPTION_TEXT, offsetof(struct options, folder), NULL, NULL},
+    {"clock", 0, "tsc|monotonic", "the clock to read, instead of the one chosen", IOT_OPTION_WORD,
+     offsetof(struct options, clock), clocks, NULL},
+    {0},
+};
+
+const struct iot_synopsis iot_synopsis_run = {
+    .command = "run",
+    .summary = "a command, traced, and a short report after it",
+    .operands = "[--] COMMAND [ARGUMENT]...",
+    .about =
+        "Runs COMMAND and every process that it starts with libiotrace.so, prints a short\n"
+        "report on standard error, and exits with COMMAND's own status (128 + n for\n"
+        "signal n). An LD_PRELOAD that is set stays, behind the library.\n",
+    .notes = "LIBIOTRACE names a libiotrace.so to use instead of the one that came with this\n"
+             "command.\n",
+    .options = options_of_run,
+    .ends_at_operand = true,
 };
 
 /* What the child tells its parent before it becomes the command. */
@@ -87,7 +99,7 @@ static void become(struct shared *shared, const struct options *options,
     shared->failed = 1;
     if (take_folder(shared, options, program->path))
         return;
-    if (set_environment(shared->folder, library, options->clock)) {
+    if (set_environment(shared->folder, library, clocks[options->clock])) {
         iot_error("run: the environment cannot be set: %s", strerror(errno));
         return;
     }
@@ -202,9 +214,11 @@ static void tell(const struct shared *shared, const struct iot_program *program)
     if (iot_run_folder_files(shared->folder))
         print_report(shared->folder);
     else
-        iot_error("run: nothing was recorded in %s: %s%s", shared->folder, program->path,
+        iot_error("run: nothing was recorded: %s%s; the trace folder %s %s", program->path,
                   program->obstacle ? " cannot be traced"
-                                    : " did not load libiotrace.so, or could not write there");
+                                    : " did not load libiotrace.so, or could not write there",
+                  shared->folder,
+                  iot_run_folder_drop(shared->folder) ? "stays" : "was empty and is gone");
 }
 
 static int run(const struct options *options)
@@ -241,41 +255,14 @@ static int run(const struct options *options)
 
 int iot_cmd_run(int argc, char **argv)
 {
-    enum { CLOCK = IOT_LONG_OPTION, HELP };
-    static const struct option long_options[] = {
-        {"output", required_argument, NULL, 'o'},
-        {"clock", required_argument, NULL, CLOCK},
-        {"help", no_argument, NULL, HELP},
-        {NULL, 0, NULL, 0},
-    };
-    struct options options = {0};
-    int option;
-
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, "+:ho:", long_options, NULL)) != -1) {
-        switch (option) {
-        case 'o':
-            options.folder = optarg;
-            break;
-        case CLOCK:
-            if (strcmp(optarg, "tsc") && strcmp(optarg, "monotonic")) {
-                iot_error("run: --clock is 'tsc' or 'monotonic', not '%s'", optarg);
-                return IOT_EXIT_USAGE;
-            }
-            options.clock = optarg;
-            break;
-        case 'h':
-        case HELP:
-            fputs(help, stdout);
-            return iot_finish_stdout();
-        default:
-            return iot_option_error(option, argv);
-        }
-    }
-    if (optind == argc) {
+    struct options options = {.clock = NO_CLOCK};
+    struct iot_parsed parsed = iot_options_parse(&iot_synopsis_run, argc, argv, &options);
+    if (parsed.done)
+        return parsed.status;
+    if (!parsed.n_operands) {
         iot_error("run: which command? see 'iotrace run --help'");
         return IOT_EXIT_USAGE;
     }
-    options.command = argv + optind;
+    options.command = parsed.operands;
     return run(&options);
 }
