@@ -73,7 +73,7 @@ def loads(made):
     bad = explained(made)
     if not made["waits"] or not made["waits"][0]["waited_for"].startswith("DataLoader worker "):
         bad.append(f"waits begin with {made['waits'][:1]}")
-    if not any(q["producer"] == "2 DataLoader workers" and q["consumer"] == "main thread"
+    if not any(q["producer"] == "2 DataLoader workers" and is_main(q["consumer"])
                and q["messages"] == ITEMS and q["object"] == "input" for q in made["queues"]):
         bad.append(f"queues are {made['queues']}")
     return bad
