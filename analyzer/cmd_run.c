@@ -21,6 +21,7 @@ static const char *const clocks[] = {[TSC] = "tsc", [MONOTONIC] = "monotonic", N
 struct options {
     const char *folder;
     size_t clock; /* NO_CLOCK: not given */
+    bool nvtx;
     char **command;
 };
 
@@ -31,6 +32,9 @@ static const struct iot_option options_of_run[] = {
      IOT_OPTION_TEXT, offsetof(struct options, folder), NULL, NULL},
     {"clock", 0, "tsc|monotonic", "the clock to read, instead of the one chosen", IOT_OPTION_WORD,
      offsetof(struct options, clock), clocks, NULL},
+    {"nvtx", 0, NULL,
+     "record what COMMAND marks with NVTX also where no NVIDIA driver is installed",
+     IOT_OPTION_FLAG, offsetof(struct options, nvtx), NULL, NULL},
     {0},
 };
 
@@ -38,10 +42,9 @@ const struct iot_synopsis iot_synopsis_run = {
     .command = "run",
     .summary = "a command, traced, and a short report after it",
     .operands = "[--] COMMAND [ARGUMENT]...",
-    .about =
-        "Runs COMMAND and every process that it starts with libiotrace.so, prints a short\n"
-        "report on standard error, and exits with COMMAND's own status (128 + n for\n"
-        "signal n). An LD_PRELOAD that is set stays, behind the library.\n",
+    .about = "Runs COMMAND and every process that it starts with libiotrace.so, prints a short\n"
+             "report on standard error, and exits with COMMAND's own status (128 + n for\n"
+             "signal n). An LD_PRELOAD that is set stays, behind the library.\n",
     .notes = "LIBIOTRACE names a libiotrace.so to use instead of the one that came with this\n"
              "command.\n",
     .options = options_of_run,
@@ -69,13 +72,22 @@ static int set_preload(const char *library)
     return failed;
 }
 
-static int set_environment(const char *folder, const char *library, const char *clock)
+/* Another tool's stays. */
+static int set_nvtx(const char *library, bool always)
 {
+    if (!always && access("/proc/driver/nvidia/version", F_OK))
+        return 0;
+    return setenv("NVTX_INJECTION64_PATH", library, 0);
+}
+
+static int set_environment(const struct options *options, const char *folder, const char *library)
+{
+    const char *clock = clocks[options->clock];
     char pid[24];
     snprintf(pid, sizeof pid, "%ld", (long)getpid());
-    return set_preload(library) || setenv("IOTRACE_RUN", folder, 1) ||
-           setenv("IOTRACE_ROOT", pid, 1) || unsetenv("IOTRACE_DIR") ||
-           (clock && setenv("IOTRACE_CLOCK", clock, 1));
+    return set_preload(library) || set_nvtx(library, options->nvtx) ||
+           setenv("IOTRACE_RUN", folder, 1) || setenv("IOTRACE_ROOT", pid, 1) ||
+           unsetenv("IOTRACE_DIR") || (clock && setenv("IOTRACE_CLOCK", clock, 1));
 }
 
 static int take_folder(struct shared *shared, const struct options *options, const char *program)
@@ -99,7 +111,7 @@ static void become(struct shared *shared, const struct options *options,
     shared->failed = 1;
     if (take_folder(shared, options, program->path))
         return;
-    if (set_environment(shared->folder, library, clocks[options->clock])) {
+    if (set_environment(options, shared->folder, library)) {
         iot_error("run: the environment cannot be set: %s", strerror(errno));
         return;
     }

@@ -77,8 +77,11 @@ static void put_use(const struct iot_explained *x, FILE *out)
         heading = "";
     }
     if (use->maps) {
-        say(out, heading, "Mapped %" PRIu32 " %s; what is read through a mapping is not seen.",
-            use->maps, use->maps == 1 ? "time" : "times");
+        say(out, heading,
+            "Mapped %" PRIu32 " %s. Estimates: ~%s of it brought in meanwhile, ~%s lost to page "
+            "faults.",
+            use->maps, use->maps == 1 ? "time" : "times", iot_people_bytes(x->mapped_bytes).text,
+            iot_people_time(x->fault_ns).text);
         heading = "";
     }
     if (use->writes) {

@@ -97,6 +97,23 @@ static int of_storage(struct iot_report *r)
                                         : "a part");
 }
 
+/* Page faults make no call. */
+static int of_faults(struct iot_report *r)
+{
+    int64_t ns = 0, bytes = 0;
+    for (int o = 0; o < IOT_OBJECTS; o++) {
+        ns += r->objects[o].figures.fault_ns;
+        bytes += r->objects[o].figures.mapped_bytes;
+    }
+    if (!ns && !bytes)
+        return 0;
+    return say(r,
+               "What mapped files cost is estimated: ~%s lost to page faults is when threads "
+               "neither ran nor waited for a CPU outside calls, ~%s brought in is what the page "
+               "cache held more of them when they were unmapped",
+               iot_people_time(ns).text, iot_people_bytes(bytes).text);
+}
+
 /* The same figure as in the advice. What is waited for within a call counts as its service. */
 static int of_contention(struct iot_report *r)
 {
@@ -119,6 +136,8 @@ int iot_report_evidence(struct iot_report *r)
         return -1;
     if (say(r, "Replays keep the order and the contention of this run: what is recoverable is an "
                "estimate, and does not add up over objects"))
+        return -1;
+    if (of_faults(r))
         return -1;
     if (of_contention(r))
         return -1;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyzer/arena.h"
+#include "analyzer/people.h"
 #include "analyzer/report_parts.h"
 
 /* --- children without a trace --- */
@@ -88,7 +89,7 @@ static const char *why_missing(unsigned op)
     switch (op) {
     case IOT_OP_FORK:
     case IOT_OP_VFORK:
-        return "forked, but ended before it recorded anything";
+        return "forked, but recorded nothing (it ended before, or could make no file)";
     case IOT_OP_SPAWN:
     case IOT_OP_POPEN:
         return "started, but left no trace (static, set-user-id, or no LD_PRELOAD)";
@@ -166,7 +167,7 @@ static int say(struct iot_report *r, const char *format, ...)
 }
 
 struct met {
-    uint64_t mapped; /* mappings of data files */
+    uint64_t mapped; /* mappings of data files of whose end nothing is known */
     int threads;     /* a process has more than one */
 };
 
@@ -174,16 +175,35 @@ static struct met meet(const struct iot_report *r, uint8_t *is_data)
 {
     const struct iot_trace *t = r->trace;
     struct met met = {0};
+    uint64_t told = 0;
     for (size_t i = 0; i < r->n_files; i++)
         if (r->files[i].file != IOT_NO_INDEX && r->files[i].object != IOT_OTHER)
             is_data[r->files[i].file] = 1;
     for (size_t i = 0; i < t->events.n; i++) {
         uint32_t file = t->events.file[i];
         met.mapped += t->events.op[i] == IOT_OP_MMAP && !t->events.err[i] && is_data[file];
+        told += t->events.op[i] == IOT_OP_RESIDENT && t->events.result[i] >= 0 && is_data[file];
     }
+    met.mapped -= told < met.mapped ? told : met.mapped;
     for (size_t i = 0; i < t->n_processes; i++)
         met.threads |= t->processes[i].n_lanes > 1;
     return met;
+}
+
+/* Below this, a process's loader and libc alone can have read as much inside themselves. */
+enum { SAID_BYTES = 64 * 1024 };
+
+static int say_uncalled(struct iot_report *r)
+{
+    const struct iot_uncalled *most = r->run.uncalled;
+    uint64_t read = r->run.uncalled_read_bytes, written = r->run.uncalled_write_bytes;
+    if (read < SAID_BYTES && written < SAID_BYTES)
+        return 0;
+    return say(r,
+               "Calls read %s and wrote %s that no recorded call moved (without libc, inside it, or in "
+               "children without a trace), most of it in %.120s (pid %u)",
+               iot_people_bytes((int64_t)read).text, iot_people_bytes((int64_t)written).text,
+               most->exe, most->pid);
 }
 
 /* In the order of how much they can change the figures. */
@@ -203,6 +223,7 @@ static int say_all(struct iot_report *r, const struct met *met)
     if (r->run.n_untraced)
         failed |= say(r, "%zu process%s of the run left no trace", r->run.n_untraced,
                       r->run.n_untraced == 1 ? "" : "es");
+    failed |= say_uncalled(r);
     if (r->model->unmatched_waits)
         failed |= say(r, "Of %llu waits it is not known who ended them",
                       (unsigned long long)r->model->unmatched_waits);
@@ -211,9 +232,9 @@ static int say_all(struct iot_report *r, const struct met *met)
                          "polled): what is exposed behind them is a lower bound");
     if (met->mapped)
         failed |= say(r,
-                      "Page faults on mapped files (%llu mappings of data): their time counts as "
-                      "computing, their bytes not at all",
-                      (unsigned long long)met->mapped);
+                      "What %llu mapping%s of data brought in: the process was killed, or the kernel "
+                      "does not tell about files of others",
+                      (unsigned long long)met->mapped, met->mapped == 1 ? "" : "s");
     failed |= say(r, "Calls made without libc: io_uring rings, static programs");
     failed |= say(r, "GPU work");
     return failed;

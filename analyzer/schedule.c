@@ -34,6 +34,8 @@ static enum iot_part part_of(const struct iot_trace *trace, const struct iot_lin
         return IOT_PART_EXTERNAL;
     if (flags & IOT_LINK_UNEXPLAINED)
         return IOT_PART_UNEXPLAINED;
+    if (e->op[i] == IOT_OP_FAULTS)
+        return IOT_PART_IO;
     switch (op->class_) {
     case IOT_DATA:
     case IOT_META:

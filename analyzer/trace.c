@@ -11,6 +11,7 @@
 #include "analyzer/events.h"
 #include "analyzer/loader_workers.h"
 #include "analyzer/progress.h"
+#include "analyzer/mapped.h"
 #include "analyzer/trace_reading.h"
 
 enum { ERROR_BYTES = 512 };
@@ -98,6 +99,9 @@ static int describe(struct iot_reading *r, struct iot_image *image, const char *
         .dropped_events = h->dropped_events,
         .usage_start = h->usage_start,
         .usage_end = h->usage_end,
+        .called_start = h->called_start,
+        .called_end = h->called_end,
+        .own_read_bytes = h->own_read_bytes,
         .exe = "",
         .cwd = "",
         .host = "",
@@ -339,7 +343,7 @@ static int read_all(struct iot_reading *r, struct dirent **entries, int n, char 
     trace->files = r->files.files;
     trace->n_files = r->files.n;
     r->files.files = NULL;
-    return iot_loader_workers_find(trace);
+    return iot_mapped_resolve(trace) || iot_loader_workers_find(trace) ? -1 : 0;
 }
 
 static void free_reading(struct iot_reading *r)

@@ -55,6 +55,8 @@ struct iot_process {
     uint32_t parent_lane_number; /* header's parent_lane: number within the parent; UINT32_MAX unknown */
     uint64_t dropped_events;
     struct iot_usage usage_start, usage_end;
+    struct iot_called called_start, called_end;
+    uint64_t own_read_bytes; /* of the recorder, between the two */
     const char *source;  /* name of its file in the trace folder */
     const char *exe, *cwd, *host, *kernel, *cpu, *mounts; /* "" if not known */
     const char *const *command; /* argv, NULL-terminated */

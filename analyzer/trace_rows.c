@@ -320,6 +320,8 @@ static int place_children(struct rows *rows, const uint32_t *pids)
         p.parent_lane_number = child->lane;
         p.dropped_events = 0;
         p.usage_start = p.usage_end = (struct iot_usage){0, 0, 0};
+        p.called_start = p.called_end = (struct iot_called){0, 0};
+        p.own_read_bytes = 0;
         if (add_process(r, &p))
             return -1;
     }

@@ -1,5 +1,6 @@
 #include "preload/image.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -56,18 +57,21 @@ static uint64_t number_after(const char *text, const char *label)
     return v;
 }
 
-int iot_image_usage(struct iot_usage *usage)
+size_t iot_image_usage(struct iot_usage *usage, struct iot_called *called)
 {
     char text[512];
     size_t n = read_file("/proc/self/io", text, sizeof text - 1);
     if (!n)
-        return -1;
+        return 0;
     text[n] = '\0';
+    called->read_bytes = number_after(text, "rchar: ");
+    called->write_bytes = number_after(text, "\nwchar: ");
     usage->storage_read_bytes = number_after(text, "\nread_bytes: ");
     usage->storage_write_bytes = number_after(text, "\nwrite_bytes: ");
-    text[read_file("/proc/self/schedstat", text, sizeof text - 1)] = '\0';
+    size_t more = read_file("/proc/self/schedstat", text, sizeof text - 1);
+    text[more] = '\0';
     usage->runqueue_ns = number_after(text, " "); /* "<cpu> <run queue> <slices>" */
-    return 0;
+    return n + more;
 }
 
 static const char *variable(char **envp, const char *name)
@@ -125,7 +129,7 @@ static void put_cpu(void)
 
 static const char ops_text[] =
 #define IOT_OP(number, NAME, name, class, moves, subject)                                          \
-    #number " " name " " #class " " #moves " " #subject "\n"
+#number " " name " " #class " " #moves " " #subject "\n"
 #include "format/ops.def"
 #undef IOT_OP
     ;
@@ -244,7 +248,8 @@ static int take_folder(const char *wanted)
         size_t m = strlen(folder);
         memcpy(marker, folder, m);
         memcpy(marker + m, "/" IOT_RUN_MARKER, sizeof "/" IOT_RUN_MARKER);
-        long fd = iot_sys(SYS_openat, AT_FDCWD, marker, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+        long fd =
+            iot_sys(SYS_openat, AT_FDCWD, marker, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
         if (fd >= 0) {
             iot_sys(SYS_close, fd);
             return 0;
@@ -282,11 +287,22 @@ static int map_process(void)
     return 0;
 }
 
+/* NVTX loads us as a plug-in (nvtx.c) also where we were not preloaded: then nothing of ours stands
+ * before libc's functions, and there is nothing to record. */
+static int is_preloaded(void)
+{
+    void *all = dlopen(NULL, RTLD_LAZY); /* RTLD_DEFAULT would find ourselves in any case */
+    if (all && dlsym(all, "iotrace_step"))
+        return 1;
+    dlerror(); /* else the program would be told of it */
+    return 0;
+}
+
 /* Runs before the constructors of all other libraries (-z initfirst). */
 __attribute__((constructor)) static void image_start(int argc, char **argv, char **envp)
 {
     iot_real_start();
-    if (map_process())
+    if (!is_preloaded() || map_process())
         return;
     iot_clock_start(variable(envp, "IOTRACE_CLOCK"));
     iot_residency_start(variable(envp, "IOTRACE_CACHE"));

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "preload/environment.h"
+#include "preload/faults.h"
+#include "preload/mappings.h"
 #include "preload/process.h"
 #include "preload/real.h"
 #include "preload/sys.h"
@@ -30,13 +32,14 @@ static void moment(struct iot_thread *t, const struct iot_row *of)
 static void thread_ends(void *user)
 {
     struct iot_thread *t = user;
-    if (t->generation != *iot_generation)
+    if (!iot_is_here(t))
         return;
     t->depth = 0; /* a thread may be cancelled in the middle of a record */
     if (++t->exit_rounds < PTHREAD_DESTRUCTOR_ITERATIONS) {
         pthread_setspecific(key, t);
         return;
     }
+    iot_faults_look(t);
     char name[16] = "";
     iot_sys(SYS_prctl, PR_GET_NAME, name);
     struct iot_row row = {.op = IOT_OP_THREAD_EXIT};
@@ -352,6 +355,7 @@ void iot_life_exit(int64_t status)
     struct iot_thread *t = iot_enter();
     if (!t)
         return;
+    iot_mappings_end(t);
     moment(t, &(struct iot_row){.result = status, .op = IOT_OP_EXIT});
     if (!t->vfork_pid)
         iot_process_end(t, IOT_END_EXIT);

@@ -1,11 +1,9 @@
 /* Calls that give a descriptor a meaning, or take it away. */
 #include <errno.h>
 #include <stdarg.h>
-#include <sys/mman.h>
 
 #include "preload/descriptors.h"
 #include "preload/real.h"
-#include "preload/shared.h"
 #include "preload/wrap.h"
 
 /* --- open --- */
@@ -178,52 +176,3 @@ int dup3(int fd, int to, int flags)
 
 FCNTL(fcntl)
 FCNTL(fcntl64)
-
-/* --- mappings --- */
-
-/* Only those of a file: the others are memory. */
-#define MMAP(sym, offset_type)                                                                     \
-    void *sym(void *at, size_t n, int protection, int flags, int fd, offset_type offset)           \
-    {                                                                                              \
-        int of_file = fd >= 0 && !(flags & MAP_ANONYMOUS), shared = flags & MAP_SHARED;            \
-        struct iot_thread *t = of_file || shared ? iot_enter() : NULL;                             \
-        if (!t)                                                                                    \
-            return iot_real.sym(at, n, protection, flags, fd, offset);                             \
-        if (!of_file) {                                                                            \
-            void *memory = iot_real.sym(at, n, protection, flags, fd, offset);                     \
-            if (memory != MAP_FAILED)                                                              \
-                iot_shared_anonymous(memory, n);                                                   \
-            return memory;                                                                         \
-        }                                                                                          \
-        uint32_t obj = iot_descriptor(t, fd);                                                      \
-        struct iot_timed call = {.t0 = iot_now()};                                                 \
-        void *result = iot_real.sym(at, n, protection, flags, fd, offset);                         \
-        call.t1 = iot_now();                                                                       \
-        call.err = result == MAP_FAILED ? errno : 0;                                               \
-        if (shared && protection & PROT_WRITE && result != MAP_FAILED)                             \
-            iot_shared_file(result, n, fd, offset);                                                \
-        iot_timed_event(t, call,                                                                   \
-                        &(struct iot_row){.result = (int64_t)(intptr_t)result,                     \
-                                          .offset = offset,                                        \
-                                          .addr = n,                                               \
-                                          .obj = obj,                                              \
-                                          .op = IOT_OP_MMAP});                                     \
-        return result;                                                                             \
-    }
-
-int munmap(void *at, size_t n)
-{
-    struct iot_thread *t = iot_enter();
-    if (!t)
-        return iot_real.munmap(at, n);
-    iot_shared_forget(at, n);
-    IOT_TIMED(int, munmap, (at, n))
-    return (int)iot_timed_event(t, call,
-                                &(struct iot_row){.result = result,
-                                                  .offset = (int64_t)n,
-                                                  .addr = (uint64_t)(uintptr_t)at,
-                                                  .op = IOT_OP_MUNMAP});
-}
-
-MMAP(mmap, off_t)
-MMAP(mmap64, off64_t)

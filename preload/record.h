@@ -21,6 +21,22 @@
 #include "preload/clock.h"
 #include "preload/ours.h"
 
+/* Beside the number of a generation. WATCHED: of a process, while a file is mapped of which pages may have
+ * to be fetched. LOOKING: of a thread whose time is followed for that (faults.h). */
+#define IOT_GENERATION_WATCHED (UINT32_C(1) << 31)
+#define IOT_GENERATION_LOOKING (UINT32_C(1) << 30)
+#define IOT_GENERATION_NUMBER (IOT_GENERATION_LOOKING - 1)
+
+/* What a thread had used up when it was looked at last. */
+struct iot_look {
+    uint64_t ticks, mono_ns, cpu_ns;
+    uint32_t major, minor;   /* faults */
+    uint32_t switches;       /* how often another thread got its CPU */
+    uint32_t asked_switches; /* when the run queue was asked for last */
+    uint64_t asked_ns, runqueue_ns;
+    uint64_t waited_each; /* for a CPU, by each switch, in ns */
+};
+
 struct iot_half {
     struct iot_half_header *header; /* NULL: no buffer could be had */
     struct iot_row *rows;
@@ -28,7 +44,7 @@ struct iot_half {
 };
 
 struct iot_thread {
-    uint32_t generation; /* of the process state it belongs to: another after fork */
+    uint32_t generation; /* of the process state it belongs to: another after fork; | LOOKING */
     uint32_t depth;      /* > 1: a signal handler is recording inside a record, or it left one by
                           * longjmp */
     uintptr_t outermost; /* where the stack stood in the outermost record */
@@ -47,6 +63,8 @@ struct iot_thread {
     size_t lent_bytes;
     void *(*routine)(void *); /* what pthread_create was asked to start */
     void *argument;
+    struct iot_look look;
+    uintptr_t looking; /* where the stack stood in the look that is under way; 0: none is */
 };
 
 /* What a thread has of us in its thread-local storage. The lane stays readable through the
@@ -59,7 +77,7 @@ struct iot_local {
 };
 extern IOT_OURS __thread struct iot_local iot_local __attribute__((tls_model("initial-exec")));
 
-/* The generation the process is in; wiped to 0 by the kernel in a forked child. Points to 0
+/* The generation the process is in, | WATCHED; wiped to 0 by the kernel in a forked child. Points to 0
  * until recording starts. */
 extern IOT_OURS volatile uint32_t *iot_generation;
 
@@ -82,8 +100,10 @@ static inline struct iot_thread *iot_enter(void)
  * a call of its parent (take_forked). */
 static inline int iot_is_here(const struct iot_thread *t)
 {
-    return t->generation == *iot_generation;
+    return !((t->generation ^ *iot_generation) & IOT_GENERATION_NUMBER);
 }
+
+void iot_faults_left(struct iot_thread *t, uint64_t t0, uint64_t t1); /* faults.h */
 
 /* One instruction, so that a signal handler comes before or after it, never inside. */
 static inline uint32_t iot_take(uint32_t *counter, uint32_t n)
@@ -156,6 +176,8 @@ static inline void iot_event(struct iot_thread *t, const struct iot_row *event)
     row->site = event->site;
     row->err = event->err;
     iot_commit(t, row, event->op);
+    if (__builtin_expect(t->generation != *iot_generation, 0))
+        iot_faults_left(t, event->t0, event->t1);
 }
 
 /* The number of a string in the trace, defining it if it is new. The string is `base`

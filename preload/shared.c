@@ -96,9 +96,10 @@ struct iot_place iot_shared_find(struct iot_thread *t, const void *address)
         struct region *r = &regions[(last - 1 - k) % REGIONS];
         if (a < r->from || a >= r->to)
             continue;
-        if (r->generation != *iot_generation) {
+        uint32_t generation = *iot_generation & IOT_GENERATION_NUMBER;
+        if (r->generation != generation) {
             r->string = iot_string(t, "", 0, r->name, strlen(r->name));
-            r->generation = *iot_generation;
+            r->generation = generation;
         }
         return (struct iot_place){r->string, a - r->from + r->offset};
     }

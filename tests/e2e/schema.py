@@ -7,15 +7,19 @@ on every report that a test makes.
 OBJECTS = ["input", "artifact", "state", "output", "other"]
 
 TOP = ["schema", "run", "wall_ns", "path", "model", "objects", "total", "files", "phases", "queues",
-       "advice", "evidence", "waits", "steps"]
+       "advice", "evidence", "waits", "steps", "ranges", "marks"]
 PHASE = ["name", "start_ns", "end_ns", "steps", "step_ns", "objects", "per_step", "step_exposed"]
 PHASE_NAMES = [["run"], ["cold_start", "steady", "shutdown"]]  # or some of them, in this order
 PER_STEP = ["object", "ops", "bytes", "service_ns", "exposed_ns", "exposed_p50_ns", "exposed_p95_ns"]
 ADVICE = ["object", "finding", "action", "gain_ns"]
 STEPS = ["source", "op", "path", "starts"]
+RANGE = ["name", "ranges", "total_ns", "range_ns", "ops", "bytes", "service_ns", "exposed_ns"]
+MARK = ["name", "marks", "first_ns", "last_ns"]
 RUN = ["command", "host", "start_realtime_ns", "processes", "lanes", "events", "dropped_events",
        "salvaged_processes", "clock", "untraced", "not_seen", "storage", "runqueue_ns",
-       "fingerprint"]
+       "fingerprint", "uncalled"]
+UNCALLED = ["pid", "exe", "read_bytes", "write_bytes"]
+UNCALLED_SHOWN = 20
 PATH = ["compute_ns", "io_ns", "gpu_ns", "sleep_ns", "wake_ns", "external_ns", "unexplained_ns"]
 WAITED = ["waiter", "waited_for", "doing", "path", "object", "waited_ns"]
 QUEUE = ["name", "object", "producer", "consumer", "length", "growing", "messages"]
@@ -131,6 +135,20 @@ def check_files(bad, report):
                      sum(f[key] or 0 for f in mine))
 
 
+def check_uncalled(bad, uncalled):
+    """What no recorded call moved: the processes with most of it, and the whole."""
+    rows = uncalled["processes"]
+    for row in rows:
+        bad.fields("a process of uncalled", UNCALLED, row)
+    sums = [row["read_bytes"] + row["write_bytes"] for row in rows]
+    if sums != sorted(sums, reverse=True) or 0 in sums:
+        bad.append(f"processes of uncalled by what they moved: {sums}")
+    for key in ("read_bytes", "write_bytes"):
+        shown = sum(row[key] for row in rows)
+        if not (shown <= uncalled[key] if len(rows) == UNCALLED_SHOWN else shown == uncalled[key]):
+            bad.append(f"uncalled {key} is {uncalled[key]}, of its processes {shown}")
+
+
 def check_curve(bad, report):
     """T(1) is the recorded time, T(0) what is left without I/O; empty until it is reported."""
     curve = report["model"]["curve"]
@@ -182,6 +200,22 @@ def check_steps(bad, report):
     if starts != sorted(starts or []):
         bad.append("steps are not in order")
     bad.same("steps have a source", bool(starts), steps["source"] in ("marks", "period"))
+
+
+def check_ranges(bad, report):
+    """What a program marks: no range has more I/O than the run, and marks lie within it."""
+    for r in report["ranges"]:
+        bad.fields("a range", RANGE, r)
+        if not 0 <= r["exposed_ns"] <= r["service_ns"] or r["ranges"] < 1:
+            bad.append(f"range {r['name']} has service {r['service_ns']}, exposed "
+                       f"{r['exposed_ns']}, {r['ranges']} times")
+    exposed = [-r["exposed_ns"] for r in report["ranges"]]
+    if exposed != sorted(exposed):
+        bad.append("ranges are not in the order of their exposed time")
+    for m in report["marks"]:
+        bad.fields("a mark", MARK, m)
+        if not 0 <= m["first_ns"] <= m["last_ns"] or m["marks"] < 1:
+            bad.append(f"mark {m['name']} from {m['first_ns']} to {m['last_ns']}")
 
 
 def check_waits(bad, report):
@@ -245,11 +279,13 @@ def check_report(report, complete=True):
             bad.same(f"total.{key}", sum(o[key] for o in report["objects"]), report["total"][key])
         if not report["evidence"] or not all(type(line) is str for line in report["evidence"]):
             bad.append(f"evidence is {report['evidence']!r}, not sentences")
+        check_uncalled(bad, report["run"]["uncalled"])
         check_files(bad, report)
         check_curve(bad, report)
         check_waits(bad, report)
         check_phases(bad, report)
         check_steps(bad, report)
+        check_ranges(bad, report)
         check_advice(bad, report)
     except (KeyError, TypeError, IndexError) as e:
         bad.append(f"a field is missing or of another kind: {type(e).__name__} {e}")
@@ -310,6 +346,8 @@ def example():
         objects.append({"object": name, "files": len(mine)} | add(mine))
     total = {key: sum(o[key] for o in objects) for key in TOTAL}
     run = dict.fromkeys(RUN, 0)
+    run["uncalled"] = {"read_bytes": 7, "write_bytes": 2, "processes": [
+        dict(zip(UNCALLED, (1, "/bin/a", 5, 2))), dict(zip(UNCALLED, (2, "/bin/b", 2, 0)))]}
     phases = []
     for name, start, end, steps in (("cold_start", 0, 100, 0), ("steady", 100, 1000, 2)):
         mine = [dict(o) for o in objects] if steps else \
@@ -330,7 +368,10 @@ def example():
                        {"object": None, "finding": "f", "action": "a", "gain_ns": 10}],
             "evidence": ["what is recoverable is an estimate"], "waits": [dict(zip(WAITED, ("main thread", "reader", "reading", "/d/b", "input", ns)))
                       for ns in (25, 10)],
-            "steps": {"source": "marks", "op": "mark", "path": None, "starts": [100, 550]}}
+            "steps": {"source": "marks", "op": "mark", "path": None, "starts": [100, 550]},
+            "ranges": [dict(zip(RANGE, ("load", 2, 90, {"p50": 40, "p95": 50}, 3, 10, 20, ns)))
+                       for ns in (9, 5)],
+            "marks": [dict(zip(MARK, ("loaded", 1, 40, 40)))]}
 
 
 def change(*keys, by=1):
@@ -368,6 +409,8 @@ BREAKS = {
                                    change("files", 2, "hidden_ns", by=-60)),
     "recoverable beyond service": change("files", 2, "recoverable_ns", by=51),
     "a total beside its objects": change("total", "metadata_ops"),
+    "unseen bytes of nobody": change("run", "uncalled", "read_bytes"),
+    "unseen bytes out of order": lambda r: r["run"]["uncalled"]["processes"].reverse(),
     "a file row lost": lambda r: r["files"].pop(),
     "a file row twice": lambda r: r["files"].append(r["files"][2]),
     "file rows in another order": lambda r: r["files"].reverse(),
@@ -382,6 +425,9 @@ BREAKS = {
     "a phase beside the run": change("phases", 1, "objects", 0, "service_ns"),
     "steps beside the phases": lambda r: r["steps"]["starts"].pop(),
     "steps out of order": lambda r: r["steps"]["starts"].reverse(),
+    "a range that exposes more than it does": lambda r: r["ranges"][0].update(exposed_ns=21),
+    "ranges out of order": lambda r: r["ranges"].reverse(),
+    "a mark that ends before it begins": lambda r: r["marks"][0].update(first_ns=41),
     "advice that wins nothing": lambda r: r["advice"][1].update(gain_ns=9),
     "waits out of order": lambda r: r["waits"].reverse(),
     "more waits than was waited for": lambda r: r["waits"][0].update(waited_ns=1 << 40),
