@@ -45,6 +45,32 @@ static inline void iot_mark(const char *name)
         mark(name);
 }
 
+/* Nothing is recorded from here on, in no process of the run, but for what it takes to go on: a long job
+ * is traced only where it matters. Each is of the whole run, whichever process calls it. */
+static inline void iot_pause(void)
+{
+    static void (*pause_)(void);
+    static int looked;
+    if (!looked) {
+        *(void **)&pause_ = dlsym(RTLD_DEFAULT, "iotrace_pause");
+        looked = 1;
+    }
+    if (pause_)
+        pause_();
+}
+
+static inline void iot_resume(void)
+{
+    static void (*resume)(void);
+    static int looked;
+    if (!looked) {
+        *(void **)&resume = dlsym(RTLD_DEFAULT, "iotrace_resume");
+        looked = 1;
+    }
+    if (resume)
+        resume();
+}
+
 #ifdef __cplusplus
 }
 #endif

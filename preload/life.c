@@ -108,7 +108,7 @@ static void *thread_begins(void *user)
 int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict attributes,
                    void *(*routine)(void *), void *restrict argument)
 {
-    struct iot_thread *t = iot_enter();
+    struct iot_thread *t = iot_enter_always();
     struct iot_thread *child = t ? iot_thread_take() : NULL;
     if (!child)
         return iot_real.pthread_create(thread, attributes, routine, argument);
@@ -153,12 +153,12 @@ JOIN(pthread_timedjoin_np, (pthread_t thread, void **result, const struct timesp
 #define FORK(sym)                                                                                  \
     pid_t sym(void)                                                                                \
     {                                                                                              \
-        struct iot_thread *t = iot_enter();                                                        \
+        struct iot_thread *t = iot_enter_always();                                                        \
         if (!t)                                                                                    \
             return iot_real.sym();                                                                 \
         IOT_TIMED(pid_t, sym, ())                                                                  \
         if (result == 0) {                                                                         \
-            iot_enter(); /* a trace of its own, from the first moment */                           \
+            iot_enter_always(); /* a trace of its own, from the first moment */                           \
             return 0;                                                                              \
         }                                                                                          \
         return (pid_t)iot_timed_event(                                                             \
@@ -177,7 +177,7 @@ pid_t iot_vfork_after(long result);
 
 void iot_vfork_before(void)
 {
-    iot_enter();
+    iot_enter_always();
     vfork_t0 = iot_now();
 }
 
@@ -185,7 +185,7 @@ pid_t iot_vfork_after(long result)
 {
     if (result < 0)
         errno = (int)-result;
-    struct iot_thread *t = iot_enter();
+    struct iot_thread *t = iot_enter_always();
     if (t && result == 0) {
         long pid = iot_sys(SYS_getpid);
         t->vfork_pid = pid > 0 ? (uint32_t)pid : UINT32_MAX; /* behind a filter it is not known */
@@ -244,7 +244,7 @@ int clone(int (*run)(void *), void *stack, int flags, void *argument, ...)
             const posix_spawnattr_t *restrict attributes, char *const argv[restrict],              \
             char *const envp[restrict])                                                            \
     {                                                                                              \
-        struct iot_thread *t = iot_enter();                                                        \
+        struct iot_thread *t = iot_enter_always();                                                        \
         if (!t)                                                                                    \
             return iot_real.sym(pid, path, actions, attributes, argv, envp);                       \
         pid_t child = -1;                                                                          \
@@ -266,7 +266,7 @@ SPAWN(posix_spawnp)
 /* libc starts the child from inside, and waits for it: the wait covers the child's whole life. */
 int system(const char *command)
 {
-    struct iot_thread *t = iot_enter();
+    struct iot_thread *t = iot_enter_always();
     if (!t)
         return iot_real.system(command);
     iot_environment_extend();
@@ -327,7 +327,7 @@ void iot_life_again(void)
 void iot_life_exit(int64_t status)
 {
     iot_life_again();
-    struct iot_thread *t = iot_enter();
+    struct iot_thread *t = iot_enter_always();
     if (!t)
         return;
     moment(t, &(struct iot_row){.result = status, .op = IOT_OP_EXIT});

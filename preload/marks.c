@@ -12,9 +12,11 @@ EXPORT void iotrace_mark(const char *name);
 
 static void mark(const char *name, int64_t step)
 {
-    struct iot_thread *t = iot_enter();
+    struct iot_thread *t = iot_enter_always();
     if (!t)
         return;
+    if (step)
+        iot_window_step(t);
     uint32_t string = name ? iot_string(t, "", 0, name, strnlen(name, NAME_MAX_BYTES)) : 0;
     uint64_t now = iot_now();
     iot_event(t, &(struct iot_row){.t0 = now,

@@ -186,7 +186,7 @@ FCNTL(fcntl64)
     void *sym(void *at, size_t n, int protection, int flags, int fd, offset_type offset)           \
     {                                                                                              \
         int of_file = fd >= 0 && !(flags & MAP_ANONYMOUS), shared = flags & MAP_SHARED;            \
-        struct iot_thread *t = of_file || shared ? iot_enter() : NULL;                             \
+        struct iot_thread *t = shared ? iot_enter_always() : of_file ? iot_enter() : NULL;                          \
         if (!t)                                                                                    \
             return iot_real.sym(at, n, protection, flags, fd, offset);                             \
         if (!of_file) {                                                                            \
@@ -214,9 +214,9 @@ FCNTL(fcntl64)
 int munmap(void *at, size_t n)
 {
     struct iot_thread *t = iot_enter();
+    iot_shared_forget(at, n);
     if (!t)
         return iot_real.munmap(at, n);
-    iot_shared_forget(at, n);
     IOT_TIMED(int, munmap, (at, n))
     return (int)iot_timed_event(t, call,
                                 &(struct iot_row){.result = result,

@@ -28,6 +28,8 @@ struct iot_process {
     uint32_t threads_used;  /* slots ever taken */
     uint64_t threads_free;  /* stack of slots: change count << 32 | slot + 1 */
     uint32_t last_string, last_descriptor;
+    uint32_t window; /* the change of the window that its descriptors are of */
+    uint32_t steps;  /* begun in this process */
     uint32_t descriptors_top; /* no descriptor from here on was ever known */
     uint32_t workspace_busy[IOT_WORKSPACES];
     uint32_t lock_waiters[IOT_LOCK_PLACES]; /* by place of the lock: how many threads wait */

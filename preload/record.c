@@ -209,9 +209,8 @@ void iot_thread_adopt(struct iot_thread *t, uint32_t parent_lane)
     iot_life_began(t, parent_lane);
 }
 
-struct iot_thread *iot_enter_slow(void)
+static struct iot_thread *attach(struct iot_local *me)
 {
-    struct iot_local *me = &iot_local;
     if (iot_generation == &not_started || iot_process->off)
         return NULL;
     if (me->attaching) { /* the thread has ended, but for some destructors */
@@ -239,6 +238,15 @@ struct iot_thread *iot_enter_slow(void)
     me->attaching = 0;
     iot_signals_release(signals);
     return t;
+}
+
+struct iot_thread *iot_enter_slow(int always)
+{
+    struct iot_local *me = &iot_local;
+    struct iot_thread *t = me->thread;
+    if (!t || t->generation != *iot_generation)
+        t = attach(me);
+    return t && (always || iot_window_look(t)) ? t : NULL;
 }
 
 /* --- full buffers --- */

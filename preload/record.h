@@ -19,6 +19,7 @@
 #include "format/ops.h"
 #include "format/row.h"
 #include "preload/clock.h"
+#include "preload/window.h"
 
 struct iot_half {
     struct iot_half_header *header; /* NULL: no buffer could be had */
@@ -37,6 +38,7 @@ struct iot_thread {
     uint32_t vfork_pid; /* not 0: this is a child in our memory, until it execs or exits */
     uint32_t stuck;     /* events dropped in a row because depth never came back */
     uint32_t next_free;
+    uint32_t window; /* word of the window in which it is to record */
     uint32_t epoch;
     uint32_t block_left; /* bytes left at block_at */
     uint8_t *block_at;
@@ -65,16 +67,26 @@ extern volatile uint32_t *iot_generation;
 /* Once in a process image; 0, or -1 without memory. */
 int iot_record_start(void);
 
-struct iot_thread *iot_enter_slow(void);
+struct iot_thread *iot_enter_slow(int always);
 uint32_t iot_reserve_slow(struct iot_thread *t, uint32_t n, uint32_t at, uintptr_t stack);
 void iot_nested(struct iot_thread *t, uintptr_t stack);
 
 static inline struct iot_thread *iot_enter(void)
 {
     struct iot_thread *t = iot_local.thread;
+    if (__builtin_expect(
+            t && t->generation == *iot_generation && t->window == iot_window->word, 1))
+        return t;
+    return iot_enter_slow(0);
+}
+
+/* Also outside the window of the run. */
+static inline struct iot_thread *iot_enter_always(void)
+{
+    struct iot_thread *t = iot_local.thread;
     if (__builtin_expect(t && t->generation == *iot_generation, 1))
         return t;
-    return iot_enter_slow();
+    return iot_enter_slow(1);
 }
 
 /* Whether what the thread records gets into this process's trace: not in a forked child that goes on in
