@@ -14,9 +14,10 @@
 #include "analyzer/report_text.h"
 #include "analyzer/reporting.h"
 #include "analyzer/run_folder.h"
+#include "format/window.h"
 
 static const char help[] =
-    "Usage: iotrace run [-o DIR] [--clock tsc|monotonic] [--] COMMAND [ARGUMENT]...\n"
+    "Usage: iotrace run [-o DIR] [options] [--] COMMAND [ARGUMENT]...\n"
     "\n"
     "Runs COMMAND and every process that it starts with libiotrace.so, prints a short\n"
     "report on standard error, and exits with COMMAND's own status (128 + n for\n"
@@ -25,14 +26,30 @@ static const char help[] =
     "  -o DIR           where the trace goes; $IOTRACE_DIR, else\n"
     "                   iotrace-PROGRAM-PID. If it holds a run already, a numbered\n"
     "                   folder beside it\n"
-    "  --clock CLOCK    the clock to read, instead of the one chosen\n"
+    "  --clock CLOCK    the clock to read, instead of the one chosen: tsc, monotonic\n"
+    "  --steps A-B      record from where step A begins to where step B ends, as\n"
+    "                   iotrace_step() counts them in each process; A- to the end\n"
+    "  --after TIME     record from so long after the start: 90, 90s, 250ms, 5m, 1h\n"
+    "  --duration TIME  record for so long\n"
+    "  --max-size SIZE  keep the newest SIZE (16M, 1G) of each process's trace\n"
     "  -h, --help       this text\n"
     "\n"
     "LIBIOTRACE names a libiotrace.so to use instead of the one that came with this\n"
     "command.\n";
 
+/* Options that are variables of the recorder. */
+static const struct {
+    const char *option, *variable;
+} variables[] = {
+    {"clock", "IOTRACE_CLOCK"},       {"steps", "IOTRACE_STEPS"},
+    {"after", "IOTRACE_AFTER"},       {"duration", "IOTRACE_DURATION"},
+    {"max-size", "IOTRACE_MAX_SIZE"},
+};
+enum { CLOCK, STEPS, AFTER, DURATION, MAX_SIZE, VARIABLES };
+
 struct options {
-    const char *folder, *clock;
+    const char *folder;
+    const char *values[VARIABLES]; /* NULL: as the environment has it */
     char **command;
 };
 
@@ -57,13 +74,15 @@ static int set_preload(const char *library)
     return failed;
 }
 
-static int set_environment(const char *folder, const char *library, const char *clock)
+static int set_environment(const char *folder, const char *library, const struct options *options)
 {
     char pid[24];
     snprintf(pid, sizeof pid, "%ld", (long)getpid());
+    for (int k = 0; k < VARIABLES; k++)
+        if (options->values[k] && setenv(variables[k].variable, options->values[k], 1))
+            return -1;
     return set_preload(library) || setenv("IOTRACE_RUN", folder, 1) ||
-           setenv("IOTRACE_ROOT", pid, 1) || unsetenv("IOTRACE_DIR") ||
-           (clock && setenv("IOTRACE_CLOCK", clock, 1));
+           setenv("IOTRACE_ROOT", pid, 1) || unsetenv("IOTRACE_DIR");
 }
 
 static int take_folder(struct shared *shared, const struct options *options, const char *program)
@@ -87,7 +106,7 @@ static void become(struct shared *shared, const struct options *options,
     shared->failed = 1;
     if (take_folder(shared, options, program->path))
         return;
-    if (set_environment(shared->folder, library, options->clock)) {
+    if (set_environment(shared->folder, library, options)) {
         iot_error("run: the environment cannot be set: %s", strerror(errno));
         return;
     }
@@ -239,38 +258,70 @@ static int run(const struct options *options)
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/* Whether the recorder understands the value. */
+static int check(int which, const char *value)
+{
+    uint64_t n;
+    uint32_t first, last;
+    switch (which) {
+    case CLOCK:
+        if (!strcmp(value, "tsc") || !strcmp(value, "monotonic"))
+            return 0;
+        iot_error("run: --clock is 'tsc' or 'monotonic', not '%s'", value);
+        return -1;
+    case STEPS:
+        if (!iot_window_steps(value, &first, &last))
+            return 0;
+        iot_error("run: --steps is A-B, A- or A, steps from 1, not '%s'", value);
+        return -1;
+    case MAX_SIZE:
+        if (!iot_window_size(value, &n) && n >= IOT_KEPT_BYTES_MIN && n <= IOT_KEPT_BYTES_MAX)
+            return 0;
+        iot_error("run: --max-size is a size from 4M to 4G, not '%s'", value);
+        return -1;
+    default:
+        if (!iot_window_time(value, &n))
+            return 0;
+        iot_error("run: --%s is a time like 90, 250ms, 5m or 1h, not '%s'", variables[which].option,
+                  value);
+        return -1;
+    }
+}
+
 int iot_cmd_run(int argc, char **argv)
 {
-    enum { CLOCK = IOT_LONG_OPTION, HELP };
-    static const struct option long_options[] = {
+    enum { FIRST = IOT_LONG_OPTION, HELP = FIRST + VARIABLES };
+    struct option long_options[VARIABLES + 3] = {
         {"output", required_argument, NULL, 'o'},
-        {"clock", required_argument, NULL, CLOCK},
         {"help", no_argument, NULL, HELP},
-        {NULL, 0, NULL, 0},
     };
     struct options options = {0};
     int option;
 
+    for (int k = 0; k < VARIABLES; k++)
+        long_options[2 + k] =
+            (struct option){variables[k].option, required_argument, NULL, FIRST + k};
     opterr = 0;
     while ((option = getopt_long(argc, argv, "+:ho:", long_options, NULL)) != -1) {
         switch (option) {
         case 'o':
             options.folder = optarg;
             break;
-        case CLOCK:
-            if (strcmp(optarg, "tsc") && strcmp(optarg, "monotonic")) {
-                iot_error("run: --clock is 'tsc' or 'monotonic', not '%s'", optarg);
-                return IOT_EXIT_USAGE;
-            }
-            options.clock = optarg;
-            break;
         case 'h':
         case HELP:
             fputs(help, stdout);
             return iot_finish_stdout();
         default:
-            return iot_option_error(option, argv);
+            if (option < FIRST || option >= FIRST + VARIABLES)
+                return iot_option_error(option, argv);
+            if (check(option - FIRST, optarg))
+                return IOT_EXIT_USAGE;
+            options.values[option - FIRST] = optarg;
         }
+    }
+    if (options.values[STEPS] && options.values[AFTER]) {
+        iot_error("run: --steps and --after are two ways to say where recording begins; give one");
+        return IOT_EXIT_USAGE;
     }
     if (optind == argc) {
         iot_error("run: which command? see 'iotrace run --help'");

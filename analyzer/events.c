@@ -49,6 +49,15 @@ void iot_events_free(struct iot_events *events)
     memset(events, 0, sizeof *events);
 }
 
+void iot_events_copy(struct iot_events *events, size_t to, size_t from)
+{
+    for (int k = 0; k < COLUMNS; k++) {
+        char *base = *column(events, k);
+        if (to != from)
+            memcpy(base + to * columns[k].size, base + from * columns[k].size, columns[k].size);
+    }
+}
+
 static int before(const struct iot_events *e, size_t a, size_t b)
 {
     return e->t0_ns[a] != e->t0_ns[b] ? e->t0_ns[a] < e->t0_ns[b] : e->t1_ns[a] > e->t1_ns[b];

@@ -25,7 +25,7 @@
 #define IOT_RECOVERABLE_FILES 20
 
 /* Sentences on what a report does not prove. */
-#define IOT_EVIDENCE_MAX 8
+#define IOT_EVIDENCE_MAX 12
 
 #define IOT_NOT_COMPUTED INT64_C(-1)
 

@@ -100,6 +100,29 @@ static void put_untraced(struct iot_json *json, const struct iot_report_run *run
     iot_json_end_array(json);
 }
 
+/* null: the run was seen whole. */
+static void put_window(struct iot_json *json, const struct iot_report *r)
+{
+    const struct iot_seen *seen = &r->trace->seen;
+    if (!seen->spans) {
+        put_null(json, "window");
+        return;
+    }
+    begin(json, "window");
+    put_int(json, "run_ns", seen->run_ns);
+    put_uint(json, "older_events", seen->older_events);
+    iot_json_key(json, "parts");
+    iot_json_begin_array(json);
+    for (size_t k = 0; k < seen->n; k++) {
+        iot_json_begin_object(json);
+        put_int(json, "start_ns", seen->spans[k].begin_ns);
+        put_int(json, "end_ns", seen->spans[k].end_ns);
+        iot_json_end_object(json);
+    }
+    iot_json_end_array(json);
+    iot_json_end_object(json);
+}
+
 static void put_run(struct iot_json *json, const struct iot_report *r)
 {
     const struct iot_report_run *run = &r->run;
@@ -129,6 +152,7 @@ static void put_run(struct iot_json *json, const struct iot_report *r)
     put_text(json, "kernel", run->kernel);
     put_texts(json, "filesystems", run->filesystems, run->n_filesystems);
     iot_json_end_object(json);
+    put_window(json, r);
     iot_json_end_object(json);
 }
 

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyzer/seen.h"
 #include "format/file.h"
 #include "format/ops.h"
 
@@ -53,6 +54,8 @@ struct iot_process {
     uint64_t start_mono_ns, start_realtime_ns;
     uint32_t parent_lane_number; /* header's parent_lane: number within the parent; UINT32_MAX unknown */
     uint64_t dropped_events;
+    uint64_t older_events;  /* that made room for newer ones in its file */
+    int64_t older_until_ns; /* what ended before may be among them; 0: none */
     struct iot_usage usage_start, usage_end;
     const char *source;  /* name of its file in the trace folder */
     const char *exe, *cwd, *host, *kernel, *cpu, *mounts; /* "" if not known */
@@ -91,6 +94,7 @@ struct iot_trace {
     uint32_t salvaged_processes;   /* also files of which nothing could be read */
     uint64_t unknown_events;       /* of operations this version does not know: left out */
     const char *damage;            /* the first finding in words, with file and byte; "" none */
+    struct iot_seen seen;          /* once narrowed to what was seen */
     struct iot_arena *arena; /* holds the strings */
 };
 

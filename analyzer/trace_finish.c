@@ -179,6 +179,9 @@ int iot_reading_finish(struct iot_reading *r)
         struct iot_process *p = &t->processes[i];
         p->start_ns = p->end_ns = iot_reading_time(r, p->start_mono_ns);
         t->dropped_events += p->dropped_events;
+        if (i < r->n_images && r->images[i].file.header.older_until_ns)
+            p->older_until_ns =
+                iot_reading_time(r, r->images[i].file.header.older_until_ns);
     }
     for (size_t k = 0; k < t->n_lanes; k++)
         if (finish_lane(t, &t->lanes[k]))

@@ -275,7 +275,7 @@ static int place_children(struct rows *rows, const uint32_t *pids)
         p.start_realtime_ns += start - p.start_mono_ns;
         p.start_mono_ns = start;
         p.parent_lane_number = child->lane;
-        p.dropped_events = 0;
+        p.dropped_events = p.older_events = 0;
         p.usage_start = p.usage_end = (struct iot_usage){0, 0, 0};
         if (add_process(r, &p))
             return -1;

@@ -61,6 +61,8 @@ struct iot_file_header {
     uint64_t dropped_events;            /* calls that could not be recorded */
     struct iot_anchor last;             /* of the latest flush, exec or exit */
     struct iot_usage usage_end;
+    uint64_t older_events;   /* made room for newer ones: a trace that keeps the newest */
+    uint64_t older_until_ns; /* CLOCK_MONOTONIC: what ended before may be among them; 0: none */
 };
 _Static_assert(sizeof(struct iot_file_header) <= IOT_HEADER_BYTES, "header fits its page");
 

@@ -249,7 +249,7 @@ int sem_post(sem_t *sem)
 
 static void record_value(const sem_t *sem, unsigned value)
 {
-    struct iot_thread *t = iot_enter_always();
+    struct iot_thread *t = iot_enter();
     if (!t)
         return;
     struct iot_place at = iot_place_of(t, sem);

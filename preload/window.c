@@ -95,17 +95,17 @@ void iot_window_start(const char *(*variable)(void *, const char *), void *user)
     iot_window = page;
 }
 
-static void note(struct iot_thread *t, uint16_t op, enum reason reason)
+static void note(struct iot_thread *t, uint16_t op, enum reason reason, int64_t first)
 {
     uint64_t now = iot_now();
-    iot_event(t, &(struct iot_row){.t0 = now, .t1 = now, .result = reason, .op = op});
+    iot_event(t, &(struct iot_row){.t0 = now, .t1 = now, .result = reason, .offset = first, .op = op});
 }
 
 void iot_window_begun(struct iot_thread *t)
 {
     const struct iot_window *w = iot_window;
     if (iot_image.root && w->word / IOT_WINDOW_CHANGE == 1 && w->word & IOT_WINDOW_SHUT)
-        note(t, IOT_OP_PAUSE, w->first_step ? BY_STEPS : BY_TIME);
+        note(t, IOT_OP_PAUSE, w->first_step ? BY_STEPS : BY_TIME, 1);
 }
 
 /* Who makes the change records it; gives whether that is the caller. */
@@ -121,7 +121,7 @@ static int change(struct iot_thread *t, uint32_t clear, uint32_t set, enum reaso
                                           __ATOMIC_ACQUIRE));
     int was = (word & IOT_WINDOW_SHUT) != 0, is = (next & IOT_WINDOW_SHUT) != 0;
     if (was != is)
-        note(t, is ? IOT_OP_PAUSE : IOT_OP_RESUME, reason);
+        note(t, is ? IOT_OP_PAUSE : IOT_OP_RESUME, reason, 0);
     return 1;
 }
 

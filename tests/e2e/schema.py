@@ -15,7 +15,8 @@ ADVICE = ["object", "finding", "action", "gain_ns"]
 STEPS = ["source", "op", "path", "starts"]
 RUN = ["command", "host", "start_realtime_ns", "processes", "lanes", "events", "dropped_events",
        "salvaged_processes", "clock", "untraced", "not_seen", "storage", "runqueue_ns",
-       "fingerprint"]
+       "fingerprint", "window"]
+WINDOW = ["run_ns", "older_events", "parts"]
 PATH = ["compute_ns", "io_ns", "gpu_ns", "sleep_ns", "wake_ns", "external_ns", "unexplained_ns"]
 WAITED = ["waiter", "waited_for", "doing", "path", "object", "waited_ns"]
 QUEUE = ["name", "object", "producer", "consumer", "length", "growing", "messages"]
@@ -214,6 +215,24 @@ def check_advice(bad, report):
         bad.append("advice is not in the order of its gains")
 
 
+def check_window(bad, report):
+    """The parts that were recorded lie in the run, one behind the other; of them the wall time is."""
+    window = report["run"]["window"]
+    if window is None:
+        return
+    bad.same("fields of the window", WINDOW, list(window))
+    end = 0
+    for part in window["parts"]:
+        if not (is_count(part["start_ns"]) and end <= part["start_ns"] < part["end_ns"]):
+            bad.append(f"a part of the window is {part}, behind {end}")
+            return
+        end = part["end_ns"]
+    if end > window["run_ns"]:
+        bad.append(f"the window ends at {end}, the run at {window['run_ns']}")
+    bad.same("the parts of the window", report["wall_ns"],
+             sum(p["end_ns"] - p["start_ns"] for p in window["parts"]))
+
+
 def check_report(report):
     """Complaints about a report, none if it is as it must be."""
     bad = Complaints()
@@ -250,6 +269,7 @@ def check_report(report):
         check_phases(bad, report)
         check_steps(bad, report)
         check_advice(bad, report)
+        check_window(bad, report)
     except (KeyError, TypeError, IndexError) as e:
         bad.append(f"a field is missing or of another kind: {type(e).__name__} {e}")
     return bad
@@ -308,7 +328,9 @@ def example():
         mine = [f for f in files if f["object"] == name]
         objects.append({"object": name, "files": len(mine)} | add(mine))
     total = {key: sum(o[key] for o in objects) for key in TOTAL}
-    run = dict.fromkeys(RUN, 0)
+    run = dict.fromkeys(RUN, 0) | {"window": {
+        "run_ns": 5000, "older_events": 0,
+        "parts": [{"start_ns": 10, "end_ns": 610}, {"start_ns": 700, "end_ns": 1100}]}}
     phases = []
     for name, start, end, steps in (("cold_start", 0, 100, 0), ("steady", 100, 1000, 2)):
         mine = [dict(o) for o in objects] if steps else \
@@ -354,6 +376,9 @@ BREAKS = {
     "a field missing": lambda r: r["objects"][0].pop("opens"),
     "fields in another order": lambda r: r["run"].update(host=r["run"].pop("host")),
     "dropped events": change("run", "dropped_events"),
+    "a window longer than its run": lambda r: r["run"]["window"].update(run_ns=1000),
+    "a window of another length": lambda r: r["run"]["window"]["parts"][0].update(end_ns=611),
+    "parts that overlap": lambda r: r["run"]["window"]["parts"][1].update(start_ns=600, end_ns=1000),
     "a path that does not sum to the wall time": change("path", "wake_ns"),
     "a negative part of the path": both(change("path", "wake_ns", by=-5),
                                         change("path", "compute_ns", by=5)),
