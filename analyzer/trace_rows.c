@@ -173,12 +173,20 @@ static void on_definition(void *user, const struct iot_definition *definition)
         rows->failed = 1;
 }
 
+/* There is none where names are; a damaged file may say otherwise. */
+static void on_no_event(void *user, const struct iot_row *row)
+{
+    (void)user;
+    (void)row;
+}
+
 static int read_image(struct rows *rows)
 {
     struct iot_reading *r = rows->r;
     struct iot_image *image = &r->images[rows->image];
     struct iot_container *c = &image->file;
     const struct iot_row_visitor visitor = {on_event, on_definition, rows};
+    const struct iot_row_visitor names_only = {on_no_event, on_definition, rows};
     struct iot_lane *lane = NULL;
 
     if (!c->n_pieces || c->pieces[0].lane != 0)
@@ -186,6 +194,8 @@ static int read_image(struct rows *rows)
             return -1;
     if (iot_container_reopen(c, r->folder, image->process.source))
         return 0; /* gone since the scan: counted as damage */
+    for (size_t i = 0; i < c->n_names; i++)
+        iot_container_rows(c, r->reader, &c->names[i], &names_only);
     for (size_t i = 0; i < c->n_pieces; i++) {
         const struct iot_piece *p = &c->pieces[i];
         if (!lane || lane->number != p->lane) {

@@ -83,7 +83,8 @@ enum iot_fact_tag {
     IOT_FACT_MOUNTS = 8, /* /proc/self/mountinfo of the root process; may be cut */
 };
 
-enum { IOT_SEGMENT_ROWS = 1, IOT_SEGMENT_BLOCKS = 2 };
+/* NAMES: blocks of definitions that stand, or stood, in other blocks, too. */
+enum { IOT_SEGMENT_ROWS = 1, IOT_SEGMENT_BLOCKS = 2, IOT_SEGMENT_NAMES = 3 };
 #define IOT_SEGMENT_MAGIC UINT32_C(0x53544f49) /* "IOTS" */
 #define IOT_BLOCK_MAGIC UINT32_C(0x42544f49)   /* "IOTB" */
 

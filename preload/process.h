@@ -7,6 +7,7 @@
 
 #include "format/file.h"
 #include "preload/record.h"
+#include "preload/ring.h"
 
 enum {
     IOT_THREADS_MAX = 1 << 16,
@@ -35,6 +36,7 @@ struct iot_process {
     uint32_t lock_waiters[IOT_LOCK_PLACES]; /* by place of the lock: how many threads wait */
     uint64_t strings[IOT_STRINGS_KEPT];          /* hash tag << 24 | number */
     uint32_t descriptors[IOT_DESCRIPTORS_MAX];   /* by descriptor: its number in the trace; 0 unknown */
+    struct iot_rings rings;                      /* of a trace that keeps the newest */
 };
 extern struct iot_process *iot_process;
 
@@ -58,6 +60,8 @@ void iot_process_free(void);
 void *iot_segment_take(uint32_t kind, uint32_t slot, size_t bytes);
 /* Makes sure that pages can be written to without SIGBUS on a full disk; 0 or -1. */
 int iot_pages_ready(void *from, size_t bytes);
+/* Which one that is in. */
+uint32_t iot_segment_of(const void *at);
 
 void iot_drop(uint64_t events);
 

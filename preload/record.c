@@ -400,7 +400,7 @@ int iot_record_prepare(void)
         const struct iot_thread *t = &threads[i];
         if (t->generation == *iot_generation && t->current &&
             (iot_pages_ready(t->half[0].header, 2 * IOT_HALF_BYTES) ||
-             (t->block_at && iot_pages_ready(t->block_at, t->block_left))))
+             (t->blocks.at && iot_pages_ready(t->blocks.at, t->blocks.left))))
             return -1;
     }
     return 0;

@@ -27,6 +27,12 @@ struct iot_half {
     uint32_t limit; /* rows that may be written: their pages are there */
 };
 
+/* What is left of a segment. */
+struct iot_room {
+    uint8_t *at; /* NULL: none was taken yet */
+    uint32_t left;
+};
+
 struct iot_thread {
     uint32_t generation; /* of the process state it belongs to: another after fork */
     uint32_t depth;      /* > 1: a signal handler is recording inside a record, or it left one by
@@ -40,8 +46,7 @@ struct iot_thread {
     uint32_t next_free;
     uint32_t window; /* word of the window in which it is to record */
     uint32_t epoch;
-    uint32_t block_left; /* bytes left at block_at */
-    uint8_t *block_at;
+    struct iot_room blocks, names; /* of this slot's segments */
     uint32_t exit_rounds;
     uint32_t parent_lane;
     char **lent; /* an environment made for a child */
