@@ -1,8 +1,8 @@
 /* Marks that a program leaves in its own trace.
  *
  * Header only: nothing to link with. In a program that is not traced every call is a no-op of a few
- * nanoseconds. From other languages, look up the symbols iotrace_step and iotrace_mark in the
- * process (Python: ctypes.CDLL(None)); where they are missing, the process is not traced.
+ * nanoseconds. From other languages, look up the symbols iotrace_step, iotrace_mark, iotrace_pause and
+ * iotrace_resume in the process (Python: ctypes.CDLL(None)); where they are missing, the process is not traced.
  *
  *     for (int i = 0; i < steps; i++) {
  *         iot_step();

@@ -249,6 +249,9 @@ class Run:
         for piece in file.pieces:
             lanes.setdefault(piece.lane, []).append(piece)
         children = []
+        for piece in file.names:
+            for d in file.rows(piece)[1]:
+                process.names.define(d)
         for number, pieces in sorted(lanes.items()):
             if number == 0:
                 process.lanes.pop(0)
