@@ -10,8 +10,9 @@
 #endif
 
 #include "format/file.h"
+#include "preload/ours.h"
 
-extern enum iot_clock iot_clock_kind;
+extern IOT_OURS enum iot_clock iot_clock_kind;
 
 /* Chooses the clock; IOTRACE_CLOCK=tsc|monotonic in `wanted` forces one (NULL: none asked). */
 void iot_clock_start(const char *wanted);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "format/file.h"
+#include "preload/ours.h"
 
 enum {
     IOT_PATH_BYTES = 4096 + 64,
@@ -20,7 +21,7 @@ struct iot_image {
     size_t facts_bytes;
     uint8_t facts[IOT_FACTS_BYTES];
 };
-extern struct iot_image iot_image;
+extern IOT_OURS struct iot_image iot_image;
 
 /* What the kernel has counted for the calling process so far. 0, or -1 if it does not say. */
 int iot_image_usage(struct iot_usage *usage);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "format/file.h"
+#include "preload/ours.h"
 #include "preload/record.h"
 #include "preload/ring.h"
 
@@ -38,7 +39,7 @@ struct iot_process {
     uint32_t descriptors[IOT_DESCRIPTORS_MAX];   /* by descriptor: its number in the trace; 0 unknown */
     struct iot_rings rings;                      /* of a trace that keeps the newest */
 };
-extern struct iot_process *iot_process;
+extern IOT_OURS struct iot_process *iot_process;
 
 /* The trace file of this process: at the start of the image, and in a forked child. Returns 0,
  * or -1 with recording switched off. */

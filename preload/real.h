@@ -34,6 +34,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "preload/ours.h"
+
 #define IO(ret, sym, op, params, args, fd, offset) HAND(ret, sym, op, params)
 #define IO2(ret, sym, op, params, args, from, to) HAND(ret, sym, op, params)
 #define FD(ret, sym, op, params, args, fd, offset) HAND(ret, sym, op, params)
@@ -86,7 +88,7 @@ char *gets(char *to);
 #undef PRINTS
 #undef PLAIN
 
-extern struct iot_real iot_real;
+extern IOT_OURS struct iot_real iot_real;
 
 /* Looks all of them up. Whatever this libc lacks fails with ENOSYS. */
 void iot_real_start(void);

@@ -19,6 +19,7 @@
 #include "format/ops.h"
 #include "format/row.h"
 #include "preload/clock.h"
+#include "preload/ours.h"
 #include "preload/window.h"
 
 struct iot_half {
@@ -63,11 +64,11 @@ struct iot_local {
     uint32_t attaching;
     uint32_t refused; /* calls since it asked for buffers and got none; 0: it did not */
 };
-extern __thread struct iot_local iot_local __attribute__((tls_model("initial-exec")));
+extern IOT_OURS __thread struct iot_local iot_local __attribute__((tls_model("initial-exec")));
 
 /* The generation the process is in; wiped to 0 by the kernel in a forked child. Points to 0
  * until recording starts. */
-extern volatile uint32_t *iot_generation;
+extern IOT_OURS volatile uint32_t *iot_generation;
 
 /* Once in a process image; 0, or -1 without memory. */
 int iot_record_start(void);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "preload/ours.h"
 #include "preload/record.h"
 
 /* Memory that was mapped shared. Forked children have it at the same address. */
@@ -18,7 +19,7 @@ void iot_shared_semaphore(const void *at, const char *name);
 void iot_shared_forget(const void *at, size_t bytes);
 
 /* How many such memories are known. */
-extern uint32_t iot_shared_count;
+extern IOT_OURS uint32_t iot_shared_count;
 
 /* What a row says of the address of a lock or semaphore. */
 struct iot_place {

@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <sys/syscall.h>
 
+#include "preload/ours.h"
+
 static inline long iot_sys6(long n, long a, long b, long c, long d, long e, long f)
 {
 #if defined(__x86_64__)
@@ -42,7 +44,7 @@ static inline long iot_sys6(long n, long a, long b, long c, long d, long e, long
 /* Behind a seccomp filter any call of the recorder's own may kill the program: then there are none, each
  * fails, and recording goes on with what it has. */
 enum iot_confinement { IOT_FREE, IOT_CONFINED, IOT_CONFINED_WITHOUT_ROOM };
-extern enum iot_confinement iot_confined;
+extern IOT_OURS enum iot_confinement iot_confined;
 
 #define iot_sys(n, ...)                                                                            \
     (iot_confined ? -ENOSYS                                                                        \

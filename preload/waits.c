@@ -18,8 +18,10 @@
 /* What is known of the locks at a place. Like `held` not forgotten by a forked child: there they are
  * what they were. */
 static uintptr_t guards[IOT_LOCK_PLACES]; /* the mutex there that was seen with a condition */
-/* Whether there is any of the two, which is all that the way of a free lock asks. */
-static uint8_t watched[IOT_LOCK_PLACES];
+/* Whether there may be any of the two, which is all that the way of a free lock asks: hence so many
+ * that their index is 16 bits of the address. The pages that no lock falls on stay zero and cost
+ * nothing. */
+static uint8_t watched[1 << 16];
 /* The mutex this thread took last and still holds: what it signals under. */
 static __thread pthread_mutex_t *held __attribute__((tls_model("initial-exec")));
 
@@ -27,6 +29,11 @@ static uint32_t place(const void *address)
 {
     uintptr_t a = (uintptr_t)address;
     return (uint32_t)((a >> 3) ^ (a >> 13)) % IOT_LOCK_PLACES;
+}
+
+static uint8_t *watch(const void *address)
+{
+    return &watched[(uint16_t)((uintptr_t)address >> 3)];
 }
 
 static int is_guard(const void *mutex)
@@ -37,12 +44,12 @@ static int is_guard(const void *mutex)
 static void make_guard(const void *mutex)
 {
     guards[place(mutex)] = (uintptr_t)mutex;
-    watched[place(mutex)] = 1;
+    *watch(mutex) = 1;
 }
 
 static int is_watched(const void *lock)
 {
-    return watched[place(lock)];
+    return __builtin_expect(*watch(lock) != 0, 0) != 0;
 }
 
 static int waited_for(const void *lock)
@@ -55,7 +62,7 @@ static void begin_waiting(const void *lock)
 {
     if (iot_process)
         __atomic_fetch_add(&iot_process->lock_waiters[place(lock)], 1, __ATOMIC_RELAXED);
-    watched[place(lock)] = 1; /* once contended, it is likely to be again */
+    *watch(lock) = 1; /* once contended, it is likely to be again */
 }
 
 /* Not below nothing: a child that was forked inside a wait counts anew. */
@@ -78,7 +85,7 @@ static void record(struct iot_thread *t, uint16_t op, struct iot_timed call, int
                         .result = result, .offset = offset, .addr = at.addr, .obj = at.name, .op = op});
 }
 
-/* Out of line, like all that a free lock does not need: it keeps the registers free. */
+/* Out of line, like all that a free lock does not come to: that keeps its registers free. */
 static __attribute__((noinline)) void record_moment(uint16_t op, const void *address)
 {
     struct iot_thread *t = iot_enter();
@@ -115,28 +122,40 @@ static __attribute__((noinline)) void record_signal(uint16_t op, const void *con
 
 /* --- mutexes --- */
 
-static int took(pthread_mutex_t *mutex, int result)
+static int has_it(int result)
 {
-    if (result == 0 || result == EOWNERDEAD) {
-        held = mutex;
-        if (is_watched(mutex) && is_guard(mutex))
-            record_moment(IOT_OP_MUTEX_LOCK, mutex);
-    }
+    return result == 0 || result == EOWNERDEAD;
+}
+
+static __attribute__((noinline)) int took_watched(pthread_mutex_t *mutex, int result)
+{
+    if (is_guard(mutex))
+        record_moment(IOT_OP_MUTEX_LOCK, mutex);
     return result;
 }
 
+static int took(pthread_mutex_t *mutex, int result)
+{
+    held = mutex;
+    return is_watched(mutex) ? took_watched(mutex, result) : result;
+}
+
 #define MUTEX_LOCK(sym, params, args)                                                              \
-    static __attribute__((noinline)) int sym##_waits params                                        \
+    static __attribute__((noinline)) int sym##_not_free params                                     \
     {                                                                                              \
         int result = WAIT_FOR(MUTEX_LOCK, mutex, iot_real.sym args);                               \
-        if (result == 0 || result == EOWNERDEAD)                                                   \
+        if (has_it(result))                                                                        \
             held = mutex;                                                                          \
         return result;                                                                             \
     }                                                                                              \
     int sym params                                                                                 \
     {                                                                                              \
         int result = iot_real.pthread_mutex_trylock(mutex);                                        \
-        return __builtin_expect(result != EBUSY, 1) ? took(mutex, result) : sym##_waits args;      \
+        if (__builtin_expect(result == 0, 1))                                                      \
+            return took(mutex, 0);                                                                 \
+        if (result == EBUSY)                                                                       \
+            return sym##_not_free args;                                                            \
+        return has_it(result) ? took(mutex, result) : result;                                      \
     }
 
 MUTEX_LOCK(pthread_mutex_lock, (pthread_mutex_t * mutex), (mutex))
@@ -148,16 +167,22 @@ MUTEX_LOCK(pthread_mutex_clocklock,
 
 int pthread_mutex_trylock(pthread_mutex_t *mutex)
 {
-    return took(mutex, iot_real.pthread_mutex_trylock(mutex));
+    int result = iot_real.pthread_mutex_trylock(mutex);
+    return has_it(result) ? took(mutex, result) : result;
+}
+
+static __attribute__((noinline)) int unlock_watched(pthread_mutex_t *mutex)
+{
+    if (is_guard(mutex) || waited_for(mutex))
+        record_moment(IOT_OP_MUTEX_UNLOCK, mutex);
+    return iot_real.pthread_mutex_unlock(mutex);
 }
 
 int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
     if (held == mutex)
         held = NULL;
-    if (is_watched(mutex) && (is_guard(mutex) || waited_for(mutex)))
-        record_moment(IOT_OP_MUTEX_UNLOCK, mutex);
-    return iot_real.pthread_mutex_unlock(mutex);
+    return is_watched(mutex) ? unlock_watched(mutex) : iot_real.pthread_mutex_unlock(mutex);
 }
 
 /* --- conditions --- */

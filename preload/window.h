@@ -11,6 +11,8 @@
 
 #include <stdint.h>
 
+#include "preload/ours.h"
+
 struct iot_thread;
 
 /* The word of the window: a count of its changes above these. */
@@ -32,7 +34,7 @@ struct iot_window {
     uint64_t kept_bytes;             /* of each trace file, the newest; 0: all */
 };
 
-extern struct iot_window *iot_window;
+extern IOT_OURS struct iot_window *iot_window;
 
 /* `variable` gives the value of IOTRACE_STEPS and its kind, or NULL. The root lays the window down; the processes it
  * starts find it. */

@@ -2,22 +2,23 @@
 
 import json
 import os
-import re
 import shlex
 import shutil
 
-from bench_run import figures, interleave, run, spread
+from bench_instructions import instructions
+from bench_run import figures, interleave, run, spread, table
 
+# What a call may cost, in ns, by kind of call and clock. A lock reads no clock.
+CALL_LIMITS = {
+    "pread": {"tsc": "40, 70 with compression", "monotonic": "80, 110 with compression"},
+    "write": {"tsc": "40, 70 with compression", "monotonic": "80, 110 with compression"},
+    "lock": {"tsc": "10"},
+}
 EXECS = 200             # a round of `startup`; the slow ones make fewer, but
 LEAST_EXECS = 20
 EXIT_EVENTS = 2_000_000
-INSTRUCTION_CALLS = 20_000
+LONGEST_CALLS = 1_000_000
 SIZE_CALLS = 1_000_000
-
-
-def table(header, rows):
-    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
-    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
 
 
 def less_first(results, place, key):
@@ -36,9 +37,9 @@ def milliseconds(one, results, place, key, limit):
 def call(machine, options):
     """What a call costs in front of the stub, without the stub itself."""
     rows = []
-    for kind in ("pread", "write"):
+    for kind, limits in CALL_LIMITS.items():
         for threads in (1, 4):
-            for clock, limit in (("tsc", 40), ("monotonic", 80)):
+            for clock, limit in limits.items():
                 group = [machine.bare(), machine.two_clocks(clock), machine.traced(clock)]
                 if clock == "monotonic":
                     group.append(machine.lttng())
@@ -49,8 +50,7 @@ def call(machine, options):
                          for place, one in enumerate(group) if place > 0]
                 cells += ["–"] * (3 - len(cells))
                 stub = spread([one["ns_median"] for one in results[0]]).text(1)
-                rows.append([kind, str(threads), clock, stub, *cells,
-                             f"{limit}, {limit + 30} with compression"])
+                rows.append([kind, str(threads), clock, stub, *cells, limit])
     empty = spread([machine.driver(machine.bare(), "empty", options.calls)["ns_median"]
                     for _ in range(options.rounds)])
     return (table(["call", "threads", "clock", "driver and stub", "two clock readings", "iotrace",
@@ -64,9 +64,9 @@ def cached(machine, options):
     for threads in (1, 4):
         group = [machine.bare(), machine.two_clocks("tsc"), machine.traced("tsc"),
                  machine.two_clocks("monotonic"), machine.traced("monotonic"), machine.lttng(),
-                 *machine.straces()]
+                 machine.darshan(), machine.dftracer(), *machine.straces()]
         results = interleave(options.rounds, group, lambda one: machine.driver(
-            one, "pread", options.calls, threads))
+            one, "pread", options.calls, threads, options=("-o",)))
         for place, one in enumerate(group):
             name = f"{one.label}, {one.clock}" if one.clock else one.label
             if one.missing:
@@ -100,42 +100,6 @@ def startup(machine, options):
     return table(["with", "ms from spawn to end", "ms more than with nothing", "limit"], rows)
 
 
-def callgrind(machine, contender, kind, calls):
-    """Instructions and calls of one run of the driver under callgrind."""
-    with machine.trace_folder(contender) as trace:
-        done = run(["valgrind", "--tool=callgrind", "--trace-children=no",
-                    "--callgrind-out-file=/dev/null", str(machine.programs / "driver"),
-                    "-n", str(calls), "-r", "1", kind, str(machine.file)],
-                   machine.environment(contender, (machine.stub,), trace))
-    made = re.search(r"total_calls=(\d+)", done.stdout)
-    collected = re.search(r"Collected : (\d+)", done.stderr)
-    if made is None or collected is None:
-        raise RuntimeError("callgrind: no count in its output")
-    return int(collected[1]), int(made[1])
-
-
-def instructions(machine, options):
-    """User-space instructions a call, from two runs of which one makes twice the calls."""
-    del options     # the count does not depend on the moment: one round tells it
-    if not shutil.which("valgrind"):
-        return "valgrind is not installed."
-    rows = []
-    group = [machine.bare(), machine.two_clocks("tsc"), machine.traced("tsc")]
-    for kind in ("pread", "write"):
-        base = None
-        for one in group:
-            if one.missing:
-                rows.append([kind, one.label, one.missing, ""])
-                continue
-            few, few_calls = callgrind(machine, one, kind, INSTRUCTION_CALLS)
-            many, many_calls = callgrind(machine, one, kind, 2 * INSTRUCTION_CALLS)
-            each = (many - few) / (many_calls - few_calls)
-            base = each if base is None else base
-            rows.append([kind, one.label, f"{each:.1f}", f"{each - base:.1f}"])
-    return table(["call", "with", "instructions a call, driver and stub included",
-                  "more than with nothing"], rows)
-
-
 def ending(machine, options):
     """From the last of two million events to the end of the process."""
     group = [machine.bare(), machine.two_clocks("tsc"), machine.traced("tsc")]
@@ -156,6 +120,24 @@ def ending(machine, options):
             continue
         rows.append(milliseconds(one, results, place, "exit_us", "5"))
     return table(["with", "ms from the last event to the end", "ms more than with nothing",
+                  "limit"], rows)
+
+
+def longest(machine, options):
+    """The slowest of a million calls in front of the stub."""
+    group = [machine.bare(), machine.two_clocks("tsc"), machine.traced("tsc")]
+    results = interleave(options.rounds, group, lambda one: machine.program(
+        one, "longest", LONGEST_CALLS, machine.file, behind=(machine.stub,)))
+    rows = []
+    for place, one in enumerate(group):
+        if one.missing:
+            rows.append([one.label, one.missing, "", "", ""])
+            continue
+        rows.append([one.label,
+                     *(spread([it[key] for it in results[place]]).text(0)
+                       for key in ("wall_us", "cpu_us", "over_500_us")),
+                     "none" if one.label == "iotrace" else ""])
+    return table(["with", "longest call, µs by the wall", "µs of CPU", "calls above 500 µs of CPU",
                   "limit"], rows)
 
 
@@ -228,4 +210,4 @@ def lttng_size(machine):
 
 
 ROWS = {"call": call, "cached": cached, "startup": startup, "instructions": instructions,
-        "exit": ending, "size": size}
+        "exit": ending, "longest": longest, "size": size}

@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import importlib.util
 import os
 import pathlib
 import re
@@ -74,6 +75,7 @@ class Machine:
         self.file = self.folder / "blocks"
         self.file.write_bytes(os.urandom(BLOCK * FILE_BLOCKS))
         self.stub = str(self.programs / "libstub.so")
+        self.tick = str(self.programs / "libtick.so")
         self.tracer = str(pathlib.Path(tracer).resolve())
         self.tracer_missing = "" if os.path.exists(self.tracer) else "libiotrace.so is not built"
         self.sessiond = None
@@ -119,6 +121,29 @@ class Machine:
         return Contender(label, "", (), {}, ("strace", "-f", *options), share=0.01,
                          missing=missing)
 
+    def darshan(self):
+        """With extended tracing (DXT), as its own script finds it, or DARSHAN_LIBRARY does."""
+        library = os.environ.get("DARSHAN_LIBRARY", "")
+        config = shutil.which("darshan-config")
+        if not library and config:
+            library = f"{run([config, '--path']).stdout.strip()}/lib/libdarshan.so"
+        return Contender("Darshan, DXT", "", (library,),
+                         {"DARSHAN_ENABLE_NONMPI": "1", "DXT_ENABLE_IO_TRACE": "1",
+                          "DARSHAN_LOGPATH": str(self.folder)},
+                         missing="" if os.path.exists(library) else "not installed")
+
+    def dftracer(self):
+        """Of the Python package, or at DFTRACER_LIBRARY."""
+        library = os.environ.get("DFTRACER_LIBRARY", "")
+        package = importlib.util.find_spec("dftracer")
+        if not library and package and package.submodule_search_locations:
+            library = f"{package.submodule_search_locations[0]}/lib64/libdftracer_preload.so"
+        return Contender("DFTracer", "", (library,),
+                         {"DFTRACER_ENABLE": "1", "DFTRACER_INIT": "PRELOAD",
+                          "DFTRACER_DATA_DIR": "all", "DFTRACER_LOG_FILE": str(self.folder / "dft"),
+                          "LD_LIBRARY_PATH": os.path.dirname(library)}, share=0.2,
+                         missing="" if os.path.exists(library) else "not installed")
+
     def straces(self):
         log = str(self.folder / "strace.log")
         return [self.strace("strace -c", "-c", "-o", log),
@@ -157,9 +182,9 @@ class Machine:
             env = self.environment(contender, behind, trace)
             return figures(run(argv, env).stdout)
 
-    def driver(self, contender, kind, calls, threads=1, behind=()):
+    def driver(self, contender, kind, calls, threads=1, behind=(), options=()):
         calls = max(1000, int(calls * contender.share))
-        return self.program(contender, "driver", "-t", threads, "-n", calls, kind, self.file,
+        return self.program(contender, "driver", *options, "-t", threads, "-n", calls, kind, self.file,
                             behind=behind)
 
     # LTTng.
@@ -206,3 +231,8 @@ def interleave(rounds, contenders, measure):
             if not contender.missing:
                 results[place].append(measure(contender))
     return results
+
+
+def table(header, rows):
+    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])

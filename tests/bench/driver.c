@@ -1,10 +1,11 @@
 /* Makes calls of one kind in several threads and prints what one of them costs:
  *
- *     driver [-t THREADS] [-n CALLS] [-r ROUNDS] empty|pread|write FILE
+ *     driver [-o] [-t THREADS] [-n CALLS] [-r ROUNDS] empty|lock|pread|write FILE
  *
  * One line: `kind=pread threads=1 … total_calls=… ns_median=… ns_min=… ns_max=… kops_median=…`.
  * A round is CALLS calls in each thread; one round more, the first, is not counted, but its calls
- * are in total_calls. ns is CPU time of one call: the round's wall time, times the CPUs at work,
+ * are in total_calls. -o: calls go to the descriptor that open gave, for tracers that lose a file at
+ * dup2; the stub does not know it. ns is CPU time of one call: the round's wall time, times the CPUs at work,
  * over all its calls. */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,6 +29,7 @@ struct thread {
     pthread_t id;
     uint64_t start_ns, end_ns; /* of the last round */
     uint64_t bytes;            /* moved in the last round */
+    pthread_mutex_t mutex;
     _Alignas(BENCH_BLOCK) char buffer[BENCH_BLOCK];
 };
 
@@ -38,6 +40,7 @@ struct kind {
 
 static const struct kind *kind;
 static uint64_t calls = 500000;
+static int file = BENCH_FD;
 static off_t blocks; /* whole blocks in FILE */
 static unsigned rounds = 5;
 static pthread_barrier_t barrier;
@@ -64,7 +67,7 @@ static void loop_pread(struct thread *t)
     off_t block = 0;
 
     for (uint64_t i = 0; i < calls; i++) {
-        t->bytes += (uint64_t)pread(BENCH_FD, t->buffer, BENCH_BLOCK, block * BENCH_BLOCK);
+        t->bytes += (uint64_t)pread(file, t->buffer, BENCH_BLOCK, block * BENCH_BLOCK);
         if (++block == blocks)
             block = 0;
     }
@@ -73,11 +76,22 @@ static void loop_pread(struct thread *t)
 static void loop_write(struct thread *t)
 {
     for (uint64_t i = 0; i < calls; i++)
-        t->bytes += (uint64_t)write(BENCH_FD, t->buffer, BENCH_BLOCK);
+        t->bytes += (uint64_t)write(file, t->buffer, BENCH_BLOCK);
+}
+
+/* A lock that is free, and its release: one call. Each thread has its own. */
+static void loop_lock(struct thread *t)
+{
+    for (uint64_t i = 0; i < calls; i++) {
+        pthread_mutex_lock(&t->mutex);
+        t->bytes += BENCH_BLOCK;
+        pthread_mutex_unlock(&t->mutex);
+    }
 }
 
 static const struct kind kinds[] = {
     {"empty", loop_empty},
+    {"lock", loop_lock},
     {"pread", loop_pread},
     {"write", loop_write},
 };
@@ -143,14 +157,17 @@ static unsigned long number(const char *text, unsigned long max)
     return value;
 }
 
-static void open_file(const char *path)
+static void open_file(const char *path, int as_opened)
 {
     struct stat st;
     int fd = open(path, O_RDWR);
 
-    if (fd < 0 || fstat(fd, &st) != 0 || dup2(fd, BENCH_FD) < 0)
+    if (fd < 0 || fstat(fd, &st) != 0 || (!as_opened && dup2(fd, BENCH_FD) < 0))
         fail(path, strerror(errno));
-    close(fd);
+    if (as_opened)
+        file = fd;
+    else
+        close(fd);
     blocks = st.st_size / BENCH_BLOCK;
     if (blocks == 0)
         fail(path, "shorter than one block");
@@ -168,10 +185,12 @@ static const struct kind *find_kind(const char *name)
 int main(int argc, char **argv)
 {
     unsigned n = 1;
-    int option;
+    int option, as_opened = 0;
 
-    while ((option = getopt(argc, argv, "t:n:r:")) != -1) {
-        if (option == 't')
+    while ((option = getopt(argc, argv, "ot:n:r:")) != -1) {
+        if (option == 'o')
+            as_opened = 1;
+        else if (option == 't')
             n = (unsigned)number(optarg, MAX_THREADS);
         else if (option == 'n')
             calls = number(optarg, 1000000000);
@@ -181,15 +200,17 @@ int main(int argc, char **argv)
             return 2;
     }
     if (argc - optind != 2)
-        fail("usage", "driver [-t THREADS] [-n CALLS] [-r ROUNDS] empty|pread|write FILE");
+        fail("usage", "driver [-o] [-t THREADS] [-n CALLS] [-r ROUNDS] empty|lock|pread|write FILE");
     kind = find_kind(argv[optind]);
-    open_file(argv[optind + 1]);
+    open_file(argv[optind + 1], as_opened);
 
     struct thread *threads = aligned_alloc(BENCH_BLOCK, n * sizeof(*threads));
     if (threads == NULL)
         fail("threads", strerror(ENOMEM));
     memset(threads, 0, n * sizeof(*threads));
     pthread_barrier_init(&barrier, NULL, n + 1);
+    for (unsigned i = 0; i < n; i++)
+        pthread_mutex_init(&threads[i].mutex, NULL);
     for (unsigned i = 0; i < n; i++)
         if (pthread_create(&threads[i].id, NULL, run, &threads[i]) != 0)
             fail("pthread_create", "no more threads");
