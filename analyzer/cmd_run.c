@@ -31,6 +31,8 @@ static const char help[] =
     "                   iotrace_step() counts them in each process; A- to the end\n"
     "  --after TIME     record from so long after the start: 90, 90s, 250ms, 5m, 1h\n"
     "  --duration TIME  record for so long\n"
+    "  --stacks WHICH   from where calls were made: sites (looked at once for each place\n"
+    "                   that calls), all (at each call) or off\n"
     "  --max-size SIZE  keep the newest SIZE (16M, 1G) of each process's trace\n"
     "  -h, --help       this text\n"
     "\n"
@@ -43,9 +45,9 @@ static const struct {
 } variables[] = {
     {"clock", "IOTRACE_CLOCK"},       {"steps", "IOTRACE_STEPS"},
     {"after", "IOTRACE_AFTER"},       {"duration", "IOTRACE_DURATION"},
-    {"max-size", "IOTRACE_MAX_SIZE"},
+    {"max-size", "IOTRACE_MAX_SIZE"}, {"stacks", "IOTRACE_STACKS"},
 };
-enum { CLOCK, STEPS, AFTER, DURATION, MAX_SIZE, VARIABLES };
+enum { CLOCK, STEPS, AFTER, DURATION, MAX_SIZE, STACKS, VARIABLES };
 
 struct options {
     const char *folder;
@@ -273,6 +275,11 @@ static int check(int which, const char *value)
         if (!iot_window_steps(value, &first, &last))
             return 0;
         iot_error("run: --steps is A-B, A- or A, steps from 1, not '%s'", value);
+        return -1;
+    case STACKS:
+        if (!strcmp(value, "off") || !strcmp(value, "sites") || !strcmp(value, "all"))
+            return 0;
+        iot_error("run: --stacks is 'off', 'sites' or 'all', not '%s'", value);
         return -1;
     case MAX_SIZE:
         if (!iot_window_size(value, &n) && n >= IOT_KEPT_BYTES_MIN && n <= IOT_KEPT_BYTES_MAX)

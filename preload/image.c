@@ -299,6 +299,7 @@ __attribute__((constructor)) static void image_start(int argc, char **argv, char
     iot_strings_start();
     if (iot_record_start() || iot_encode_start() || iot_life_start() || find_folder(envp))
         return;
+    iot_stacks_start(variable(envp, "IOTRACE_STACKS"));
     iot_window_start(of_environment, envp);
     read_boot_id();
     put_facts(argc, argv);

@@ -9,6 +9,7 @@
 #include "preload/ours.h"
 #include "preload/record.h"
 #include "preload/ring.h"
+#include "preload/stacks.h"
 
 enum {
     IOT_THREADS_MAX = 1 << 16,
@@ -35,6 +36,8 @@ struct iot_process {
     uint32_t descriptors_top; /* no descriptor from here on was ever known */
     uint32_t workspace_busy[IOT_WORKSPACES];
     uint32_t lock_waiters[IOT_LOCK_PLACES]; /* by place of the lock: how many threads wait */
+    uint64_t sites[IOT_SITES_KEPT]; /* by place: hash tag << 24 | number of its stack */
+    struct iot_module_seen modules[IOT_MODULES_KEPT];
     uint64_t strings[IOT_STRINGS_KEPT];          /* hash tag << 24 | number */
     uint32_t descriptors[IOT_DESCRIPTORS_MAX];   /* by descriptor: its number in the trace; 0 unknown */
     struct iot_rings rings;                      /* of a trace that keeps the newest */

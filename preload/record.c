@@ -240,13 +240,25 @@ static struct iot_thread *attach(struct iot_local *me)
     return t;
 }
 
-struct iot_thread *iot_enter_slow(int always)
+struct iot_thread *iot_enter_always_slow(void)
 {
     struct iot_local *me = &iot_local;
     struct iot_thread *t = me->thread;
     if (!t || t->generation != *iot_generation)
         t = attach(me);
-    return t && (always || iot_window_look(t)) ? t : NULL;
+    if (t)
+        t->site = 0;
+    return t;
+}
+
+struct iot_thread *iot_enter_slow(const void *caller)
+{
+    struct iot_thread *t = iot_enter_always_slow();
+    if (!t || !iot_window_look(t))
+        return NULL;
+    if (iot_stacks)
+        t->site = iot_stack(t, caller);
+    return t;
 }
 
 /* --- full buffers --- */

@@ -45,7 +45,8 @@ struct iot_thread {
     uint32_t vfork_pid; /* not 0: this is a child in our memory, until it execs or exits */
     uint32_t stuck;     /* events dropped in a row because depth never came back */
     uint32_t next_free;
-    uint32_t window; /* word of the window in which it is to record */
+    uint32_t window; /* word of the window in which it is to record unasked */
+    uint32_t site;   /* the stack of the call that it is in; 0: not looked at */
     uint32_t epoch;
     struct iot_room blocks, names; /* of this slot's segments */
     uint32_t exit_rounds;
@@ -73,7 +74,8 @@ extern IOT_OURS volatile uint32_t *iot_generation;
 /* Once in a process image; 0, or -1 without memory. */
 int iot_record_start(void);
 
-struct iot_thread *iot_enter_slow(int always);
+struct iot_thread *iot_enter_slow(const void *caller);
+struct iot_thread *iot_enter_always_slow(void);
 uint32_t iot_reserve_slow(struct iot_thread *t, uint32_t n, uint32_t at, uintptr_t stack);
 void iot_nested(struct iot_thread *t, uintptr_t stack);
 
@@ -83,16 +85,16 @@ static inline struct iot_thread *iot_enter(void)
     if (__builtin_expect(
             t && t->generation == *iot_generation && t->window == iot_window->word, 1))
         return t;
-    return iot_enter_slow(0);
+    return iot_enter_slow(__builtin_return_address(0));
 }
 
 /* Also outside the window of the run. */
 static inline struct iot_thread *iot_enter_always(void)
 {
     struct iot_thread *t = iot_local.thread;
-    if (__builtin_expect(t && t->generation == *iot_generation, 1))
+    if (__builtin_expect(t && t->generation == *iot_generation && !t->site, 1))
         return t;
-    return iot_enter_slow(1);
+    return iot_enter_always_slow();
 }
 
 /* Whether what the thread records gets into this process's trace: not in a forked child that goes on in
@@ -113,7 +115,7 @@ static inline uint32_t iot_take(uint32_t *counter, uint32_t n)
 #endif
 }
 
-static inline uintptr_t iot_stack(void)
+static inline uintptr_t iot_stack_at(void)
 {
     uintptr_t at;
 #if defined(__x86_64__)
@@ -134,7 +136,7 @@ static inline void iot_leave(struct iot_thread *t)
  * this and iot_commit the thread's depth is raised. */
 static inline struct iot_row *iot_reserve(struct iot_thread *t, uint32_t n)
 {
-    uintptr_t stack = iot_stack();
+    uintptr_t stack = iot_stack_at();
     if (__builtin_expect(t->depth++ == 0, 1))
         t->outermost = stack;
     else if (stack >= t->outermost)
@@ -170,7 +172,7 @@ static inline void iot_event(struct iot_thread *t, const struct iot_row *event)
     row->addr = event->addr;
     row->obj = event->obj;
     row->obj2 = event->obj2;
-    row->site = event->site;
+    row->site = t->site;
     row->err = event->err;
     iot_commit(t, row, event->op);
 }

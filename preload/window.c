@@ -76,7 +76,7 @@ static void ask(struct iot_window *w, const char *(*variable)(void *, const char
     w->begin_ns = iot_clock_monotonic() + after;
     w->end_ns = w->begin_ns + w->duration_ns;
     w->reached = !(shut & IOT_WINDOW_OUT);
-    w->word = shut ? IOT_WINDOW_CHANGE | shut : 0;
+    w->word = (shut ? IOT_WINDOW_CHANGE | shut : 0) | (iot_stacks ? IOT_WINDOW_STACKS : 0);
     __atomic_store_n(&w->magic, WINDOW_MAGIC, __ATOMIC_RELEASE);
 }
 
@@ -174,7 +174,7 @@ int iot_window_look(struct iot_thread *t)
         iot_descriptors_forget();
         __atomic_store_n(&iot_process->window, now, __ATOMIC_RELEASE);
     }
-    t->window = word & ~(uint32_t)IOT_WINDOW_TIMED;
+    t->window = word & ~(uint32_t)IOT_WINDOW_ASKED;
     return 1;
 }
 

@@ -20,8 +20,10 @@ enum {
     IOT_WINDOW_PAUSED = 1, /* by the program */
     IOT_WINDOW_OUT = 2,    /* by the options: before it or behind it */
     IOT_WINDOW_TIMED = 4,  /* it begins or ends at a time that has not come */
+    IOT_WINDOW_STACKS = 8, /* each call is to be looked at */
+    IOT_WINDOW_ASKED = IOT_WINDOW_TIMED | IOT_WINDOW_STACKS,
     IOT_WINDOW_SHUT = IOT_WINDOW_PAUSED | IOT_WINDOW_OUT,
-    IOT_WINDOW_CHANGE = 8,
+    IOT_WINDOW_CHANGE = 16,
 };
 
 struct iot_window {
