@@ -68,6 +68,8 @@ int iot_names_bind(struct iot_names *images, size_t n_images, struct iot_files *
 
 /* The file that a string names; 0 if the number has no definition; IOT_NO_INDEX: out of memory. */
 uint32_t iot_names_path(struct iot_names *names, struct iot_files *files, uint32_t number);
+/* The text of a string; NULL if the number has no definition. */
+const char *iot_names_text(struct iot_names *names, uint32_t number);
 /* The definition of a descriptor number; NULL if it has none. */
 const struct iot_desc *iot_names_desc(struct iot_names *names, uint32_t number);
 

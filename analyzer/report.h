@@ -7,6 +7,7 @@
 #ifndef IOT_ANALYZER_REPORT_H
 #define IOT_ANALYZER_REPORT_H
 
+#include "analyzer/call_sites.h"
 #include "analyzer/classify.h"
 #include "analyzer/fit.h"
 #include "analyzer/latency.h"
@@ -26,6 +27,9 @@
 
 /* Sentences on what a report does not prove. */
 #define IOT_EVIDENCE_MAX 12
+
+/* Call sites in a report. */
+#define IOT_REPORT_SITES 20
 
 #define IOT_NOT_COMPUTED INT64_C(-1)
 
@@ -109,6 +113,8 @@ struct iot_report {
     size_t n_queues;
     struct iot_waited *waits;
     size_t n_waits;
+    struct iot_call_site *sites; /* those that cost most, if stacks were recorded */
+    size_t n_sites;
     uint32_t *of_event;             /* row by event; IOT_NO_INDEX: no I/O */
     struct iot_phases *phases;      /* phases.h */
     struct iot_advice_list *advice; /* advice.h */

@@ -100,6 +100,23 @@ static void put_untraced(struct iot_json *json, const struct iot_report_run *run
     iot_json_end_array(json);
 }
 
+static void put_sites(struct iot_json *json, const struct iot_report *r)
+{
+    iot_json_key(json, "sites");
+    iot_json_begin_array(json);
+    for (size_t i = 0; i < r->n_sites; i++) {
+        const struct iot_call_site *s = &r->sites[i];
+        iot_json_begin_object(json);
+        put_int(json, "exposed_ns", s->exposed_ns);
+        put_int(json, "service_ns", s->service_ns);
+        put_uint(json, "calls", s->calls);
+        put_int(json, "bytes", s->bytes);
+        put_texts(json, "frames", s->frames, s->n_frames);
+        iot_json_end_object(json);
+    }
+    iot_json_end_array(json);
+}
+
 /* null: the run was seen whole. */
 static void put_window(struct iot_json *json, const struct iot_report *r)
 {
@@ -328,6 +345,7 @@ int iot_report_write_json(const struct iot_report *r, FILE *out)
     put_texts(&json, "evidence", r->evidence, r->n_evidence);
     put_waits(&json, r);
     iot_report_put_steps(&json, r);
+    put_sites(&json, r);
     iot_json_end_object(&json);
     return iot_json_finish(&json);
 }

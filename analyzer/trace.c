@@ -368,6 +368,7 @@ void iot_trace_free(struct iot_trace *trace)
     free(trace->lanes);
     free(trace->files);
     iot_seen_free(&trace->seen);
+    iot_stacks_free(&trace->stacks);
     iot_events_free(&trace->events);
     iot_arena_free(trace->arena);
     free(trace);

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "analyzer/seen.h"
+#include "analyzer/stacks.h"
 #include "format/file.h"
 #include "format/ops.h"
 
@@ -80,6 +81,7 @@ struct iot_events {
                              * names, UINT32_MAX unknown; of the others 0 */
     int32_t *fd;            /* -1 none */
     uint16_t *op, *err;
+    uint32_t *stack;        /* index into stacks.list: where the call was made; 0 not known */
 };
 
 struct iot_trace {
@@ -94,6 +96,7 @@ struct iot_trace {
     uint32_t salvaged_processes;   /* also files of which nothing could be read */
     uint64_t unknown_events;       /* of operations this version does not know: left out */
     const char *damage;            /* the first finding in words, with file and byte; "" none */
+    struct iot_stacks stacks;
     struct iot_seen seen;          /* once narrowed to what was seen */
     struct iot_arena *arena; /* holds the strings */
 };

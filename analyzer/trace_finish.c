@@ -71,13 +71,23 @@ static int resolve_event(struct iot_reading *r, struct iot_names *names, size_t 
     return file == IOT_NO_INDEX || file2 == IOT_NO_INDEX ? -1 : 0;
 }
 
+static int resolve_stack(struct iot_reading *r, uint32_t image, size_t i)
+{
+    uint32_t *stack = &r->trace->events.stack[i];
+    if (*stack)
+        *stack = iot_stacks_of(&r->trace->stacks, &r->names[image], *stack,
+                               r->images[image].process.pid, r->trace->arena);
+    return *stack == UINT32_MAX ? -1 : 0;
+}
+
 int iot_reading_resolve(struct iot_reading *r)
 {
     const struct iot_trace *t = r->trace;
     for (size_t k = 0; k < t->n_lanes; k++) {
         const struct iot_lane *lane = &t->lanes[k];
         for (size_t i = lane->first_event; i < lane->first_event + lane->n_events; i++)
-            if (resolve_event(r, &r->names[r->lane_image[k]], i))
+            if (resolve_event(r, &r->names[r->lane_image[k]], i) ||
+                resolve_stack(r, r->lane_image[k], i))
                 return -1;
     }
     return 0;

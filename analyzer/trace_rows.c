@@ -65,6 +65,7 @@ static void append(struct iot_reading *r, uint32_t image, const struct iot_row *
     e->file[i] = row->obj;
     e->file2[i] = row->obj2;
     e->arg[i] = 0;
+    e->stack[i] = row->site;
     e->fd[i] = -1;
     e->op[i] = row->op;
     e->err[i] = row->err;

@@ -14,6 +14,8 @@
 #include "preload/sys.h"
 #include "preload/text.h"
 
+#define EXPORT __attribute__((visibility("default")))
+
 enum iot_stacks iot_stacks;
 
 enum {
@@ -38,9 +40,14 @@ static int find(uintptr_t address, struct dl_find_object *found)
 
 void iot_stacks_start(const char *wanted)
 {
-    int sites = wanted && !strcmp(wanted, "sites"), all = wanted && !strcmp(wanted, "all");
-    if (!sites && !all)
-        return;
+    if (wanted && !strcmp(wanted, "sites"))
+        iot_stacks = IOT_STACKS_SITES;
+    else if (wanted && !strcmp(wanted, "all"))
+        iot_stacks = IOT_STACKS_ALL;
+}
+
+static void load(void)
+{
     void *unwinder = dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!unwinder)
         return;
@@ -48,11 +55,31 @@ void iot_stacks_start(const char *wanted)
     *(void **)&ip_of = dlsym(unwinder, "_Unwind_GetIP");
     *(void **)&find_object = dlsym(RTLD_DEFAULT, "_dl_find_object");
     struct dl_find_object own;
-    if (!backtrace || !ip_of || !find_object || find((uintptr_t)iot_stacks_start, &own))
+    if (!backtrace || !ip_of || !find_object || find((uintptr_t)iot_stacks_start, &own)) {
+        backtrace = NULL;
         return;
+    }
     own_from = (uintptr_t)own.dlfo_map_start;
     own_to = (uintptr_t)own.dlfo_map_end;
-    iot_stacks = all ? IOT_STACKS_ALL : IOT_STACKS_SITES;
+}
+
+typedef int (*main_function)(int, char **, char **);
+typedef int (*start_function)(main_function, int, char **, void (*)(void), void (*)(void),
+                              void (*)(void), void *);
+
+EXPORT int __libc_start_main(main_function main, int argc, char **argv, void (*init)(void),
+                             void (*fini)(void), void (*loader_fini)(void), void *stack_end);
+
+/* Our constructor runs before libc's own, which a dlopen() there would run as well, without an environment to give
+ * it. Here all is ready, and the program has not begun. */
+int __libc_start_main(main_function main, int argc, char **argv, void (*init)(void),
+                      void (*fini)(void), void (*loader_fini)(void), void *stack_end)
+{
+    start_function start;
+    *(void **)&start = dlsym(RTLD_NEXT, "__libc_start_main");
+    if (iot_stacks)
+        load();
+    return start(main, argc, argv, init, fini, loader_fini, stack_end);
 }
 
 /* --- modules --- */
@@ -181,7 +208,7 @@ static __attribute__((noinline)) uint32_t unwind(struct iot_thread *t)
 
 uint32_t iot_stack(struct iot_thread *t, const void *caller)
 {
-    if (t->depth) /* a handler inside a record */
+    if (!backtrace || t->depth) /* a handler inside a record */
         return 0;
     uint64_t hash = (uint64_t)(uintptr_t)caller * UINT64_C(0x9e3779b97f4a7c15);
     uint64_t *place = &iot_process->sites[hash >> 52 & (IOT_SITES_KEPT - 1)];

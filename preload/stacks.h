@@ -27,6 +27,7 @@ struct iot_module_seen {
     uint32_t number;
 };
 
+/* `wanted`: the variable; NULL: not set. Stacks there are from main() on. */
 void iot_stacks_start(const char *wanted);
 
 /* The stack of the calling thread, as a string of the trace; 0: it could not be had. `caller` is where the

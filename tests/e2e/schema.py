@@ -7,7 +7,8 @@ on every report that a test makes.
 OBJECTS = ["input", "artifact", "state", "output", "other"]
 
 TOP = ["schema", "run", "wall_ns", "path", "model", "objects", "total", "files", "phases", "queues",
-       "advice", "evidence", "waits", "steps"]
+       "advice", "evidence", "waits", "steps", "sites"]
+SITE = ["exposed_ns", "service_ns", "calls", "bytes", "frames"]
 PHASE = ["name", "start_ns", "end_ns", "steps", "step_ns", "objects", "per_step", "step_exposed"]
 PHASE_NAMES = [["run"], ["cold_start", "steady", "shutdown"]]  # or some of them, in this order
 PER_STEP = ["object", "ops", "bytes", "service_ns", "exposed_ns", "exposed_p50_ns", "exposed_p95_ns"]
@@ -215,6 +216,21 @@ def check_advice(bad, report):
         bad.append("advice is not in the order of its gains")
 
 
+def check_sites(bad, report):
+    """Calls with one stack each, the dearest first: no more than there are in all."""
+    sites, total = report["sites"], report["total"]
+    for site in sites:
+        bad.same("fields of a site", SITE, list(site))
+        if not site["frames"] or not all(type(f) is str and f for f in site["frames"]):
+            bad.append(f"a site's frames are {site['frames']!r}")
+    cost = [s["exposed_ns"] for s in sites]
+    if cost != sorted(cost, reverse=True):
+        bad.append("sites are not in the order of what they cost")
+    for key in ("exposed_ns", "service_ns", "bytes"):
+        if sum(s[key] for s in sites) > total[key]:
+            bad.append(f"{key} over the sites is above {total[key]}")
+
+
 def check_window(bad, report):
     """The parts that were recorded lie in the run, one behind the other; of them the wall time is."""
     window = report["run"]["window"]
@@ -270,6 +286,7 @@ def check_report(report):
         check_steps(bad, report)
         check_advice(bad, report)
         check_window(bad, report)
+        check_sites(bad, report)
     except (KeyError, TypeError, IndexError) as e:
         bad.append(f"a field is missing or of another kind: {type(e).__name__} {e}")
     return bad
@@ -351,7 +368,9 @@ def example():
                        {"object": None, "finding": "f", "action": "a", "gain_ns": 10}],
             "evidence": ["what is recoverable is an estimate"], "waits": [dict(zip(WAITED, ("main thread", "reader", "reading", "/d/b", "input", ns)))
                       for ns in (25, 10)],
-            "steps": {"source": "marks", "op": "mark", "path": None, "starts": [100, 550]}}
+            "steps": {"source": "marks", "op": "mark", "path": None, "starts": [100, 550]},
+            "sites": [{"exposed_ns": 60, "service_ns": 90, "calls": 2, "bytes": 10,
+                       "frames": ["load+0x10 (app)", "main+0x2f (app)"]}]}
 
 
 def change(*keys, by=1):
@@ -376,6 +395,8 @@ BREAKS = {
     "a field missing": lambda r: r["objects"][0].pop("opens"),
     "fields in another order": lambda r: r["run"].update(host=r["run"].pop("host")),
     "dropped events": change("run", "dropped_events"),
+    "a site dearer than the run": lambda r: r["sites"][0].update(exposed_ns=101),
+    "a site without frames": lambda r: r["sites"][0].update(frames=[]),
     "a window longer than its run": lambda r: r["run"]["window"].update(run_ns=1000),
     "a window of another length": lambda r: r["run"]["window"]["parts"][0].update(end_ns=611),
     "parts that overlap": lambda r: r["run"]["window"]["parts"][1].update(start_ns=600, end_ns=1000),
