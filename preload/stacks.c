@@ -20,6 +20,11 @@ enum iot_stacks iot_stacks;
 
 enum {
     FRAMES = 40,
+#if defined(__x86_64__)
+    FRAME_POINTER = 6, /* as DWARF numbers registers */
+#else
+    FRAME_POINTER = 29,
+#endif
     LINE_BYTES = 32,
     /* What it takes of the stack, and half as much again. */
     STACK_BYTES = 12 << 10,
@@ -31,6 +36,8 @@ enum {
 static _Unwind_Reason_Code (*backtrace)(_Unwind_Trace_Fn, void *);
 static uintptr_t (*ip_of)(struct _Unwind_Context *);
 static int (*find_object)(void *, struct dl_find_object *);
+static _Unwind_Word (*register_of)(struct _Unwind_Context *, int);
+static _Unwind_Word (*cfa_of)(struct _Unwind_Context *);
 static uintptr_t own_from, own_to;
 
 static int find(uintptr_t address, struct dl_find_object *found)
@@ -53,9 +60,11 @@ static void load(void)
         return;
     *(void **)&backtrace = dlsym(unwinder, "_Unwind_Backtrace");
     *(void **)&ip_of = dlsym(unwinder, "_Unwind_GetIP");
+    *(void **)&register_of = dlsym(unwinder, "_Unwind_GetGR");
+    *(void **)&cfa_of = dlsym(unwinder, "_Unwind_GetCFA");
     *(void **)&find_object = dlsym(RTLD_DEFAULT, "_dl_find_object");
     struct dl_find_object own;
-    if (!backtrace || !ip_of || !find_object || find((uintptr_t)iot_stacks_start, &own)) {
+    if (!backtrace || !ip_of || !register_of || !cfa_of || !find_object || find((uintptr_t)iot_stacks_start, &own)) {
         backtrace = NULL;
         return;
     }
@@ -159,17 +168,53 @@ static uint32_t module_number(struct iot_thread *t, const struct dl_find_object 
 struct frames {
     uintptr_t at[FRAMES];
     unsigned n;
+    uintptr_t base, below; /* of the last: its frame pointer, and where its callee's frame ends */
 };
 
 static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *user)
 {
     struct frames *frames = user;
     uintptr_t ip = ip_of(context);
+    frames->base = register_of(context, FRAME_POINTER);
+    frames->below = cfa_of(context);
     if (!ip || frames->n == FRAMES)
         return _URC_END_OF_STACK;
     if (ip < own_from || ip >= own_to)
         frames->at[frames->n++] = ip - 1; /* the call, not what it returns to */
     return _URC_NO_REASON;
+}
+
+static int is_readable(uintptr_t from, size_t bytes)
+{
+    uintptr_t first = from & ~(uintptr_t)4095;
+    return from > 4096 && from < from + bytes &&
+           iot_sys(SYS_madvise, first, from + bytes - first, MADV_POPULATE_READ) == 0;
+}
+
+/* Whether a call can have been the instruction before: call rel32, or one of the forms of call r/m64. */
+static int follows_call(uintptr_t address)
+{
+    const uint8_t *p = (const uint8_t *)address;
+    return is_readable(address - 7, 7) &&
+           (p[-5] == 0xe8 || p[-2] == 0xff || p[-3] == 0xff || p[-6] == 0xff || p[-7] == 0xff);
+}
+
+/* Compilers at run time, and node's own code that is like theirs, say nothing to an unwinder, but keep frame
+ * pointers. What is none is found out by what it points to. */
+static void go_on_by_frame_pointers(struct frames *f)
+{
+    enum { FRAME_BYTES_MAX = 1 << 20 };
+#if defined(__x86_64__)
+    while (f->n < FRAMES && f->base % sizeof(uintptr_t) == 0 && f->base >= f->below &&
+           f->base - f->below < FRAME_BYTES_MAX && is_readable(f->base, 2 * sizeof(uintptr_t))) {
+        const uintptr_t *frame = (const uintptr_t *)f->base;
+        if (!follows_call(frame[1]))
+            return;
+        f->at[f->n++] = frame[1] - 1;
+        f->below = f->base + 2 * sizeof(uintptr_t);
+        f->base = frame[0];
+    }
+#endif
 }
 
 /* Threads may have little stack, and so have handlers of signals; the first thread's grows. */
@@ -189,6 +234,8 @@ static __attribute__((noinline)) uint32_t unwind(struct iot_thread *t)
     char text[FRAMES * LINE_BYTES];
     char *p = text;
     backtrace(on_frame, &frames);
+    if (frames.n)
+        go_on_by_frame_pointers(&frames);
     for (unsigned i = 0; i < frames.n; i++) {
         struct dl_find_object module;
         uint32_t number = 0;
