@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/advice_finds.h"
+#include "analyzer/advice_parts.h"
 #include "analyzer/arena.h"
 #include "analyzer/gain.h"
 #include "analyzer/people.h"
@@ -13,8 +14,6 @@
  * limit it. */
 enum { WORTH_PERCENT = 1 };
 
-enum { TEXT_MAX = 256 };
-
 void iot_advice_free(struct iot_advice_list *list)
 {
     if (list)
@@ -22,7 +21,7 @@ void iot_advice_free(struct iot_advice_list *list)
     free(list);
 }
 
-static int is_worth(const struct iot_report *r, int64_t ns)
+bool iot_advice_is_worth(const struct iot_report *r, int64_t ns)
 {
     return ns > 0 && ns >= r->model->wall_ns / 100 * WORTH_PERCENT;
 }
@@ -52,7 +51,7 @@ static struct iot_words word(const char *name, const struct iot_tally *t, int ob
 static const char *expand(struct iot_arena *arena, const char *text, const struct iot_tally *t,
                           int object)
 {
-    char line[TEXT_MAX];
+    char line[IOT_FINDING_BYTES];
     size_t n = 0;
     while (*text && n + 1 < sizeof line) {
         if (*text != '{') {
@@ -68,8 +67,8 @@ static const char *expand(struct iot_arena *arena, const char *text, const struc
     return iot_arena_text(arena, line, n);
 }
 
-static int add(struct iot_report *r, int object, const char *finding, const char *action,
-               int64_t gain_ns)
+int iot_advice_add(struct iot_report *r, int object, const char *finding, const char *action,
+                   int64_t gain_ns)
 {
     struct iot_advice_list *list = r->advice;
     if (!finding)
@@ -92,18 +91,18 @@ static int look_for(struct iot_scene *s, struct iot_report *r, const struct iot_
 {
     const struct iot_figures *object = &r->objects[s->object].figures;
     struct iot_tally tally = {0};
-    if (!f->action[s->object] || !object->exposed_ns || !is_worth(r, object->service_ns))
+    if (!f->action[s->object] || !object->exposed_ns || !iot_advice_is_worth(r, object->service_ns))
         return 0;
     memcpy(s->service_ns, r->model->service_ns, r->trace->events.n * sizeof *s->service_ns);
     memset(s->by_file, 0, (r->trace->n_files + 1) * sizeof *s->by_file);
     memset(s->bytes_by_file, 0, (r->trace->n_files + 1) * sizeof *s->bytes_by_file);
     f->find(s, &tally);
-    if (!tally.calls || !is_worth(r, tally.service_ns))
+    if (!tally.calls || !iot_advice_is_worth(r, tally.service_ns))
         return 0;
     int64_t gain = iot_gain(r->model, s->service_ns);
-    if (!is_worth(r, gain))
+    if (!iot_advice_is_worth(r, gain))
         return 0;
-    return add(r, s->object, expand(r->arena, f->finding, &tally, s->object), f->action[s->object],
+    return iot_advice_add(r, s->object, expand(r->arena, f->finding, &tally, s->object), f->action[s->object],
                gain);
 }
 
@@ -144,56 +143,48 @@ static int find_limit(struct iot_report *r)
          "see what was not seen: the run waits for something that left no trace"},
     };
     size_t most = 0;
-    char text[TEXT_MAX];
-    if (p->io_ns && is_worth(r, p->io_ns))
+    char text[IOT_FINDING_BYTES];
+    if (p->io_ns && iot_advice_is_worth(r, p->io_ns))
         return 0;
     for (size_t k = 1; k < sizeof parts / sizeof *parts; k++)
         if (parts[k].ns > parts[most].ns)
             most = k;
-    if (!is_worth(r, parts[most].ns))
+    if (!iot_advice_is_worth(r, parts[most].ns))
         return 0;
     int n = snprintf(text, sizeof text, "I/O is not what limits this run: %s of it is %s",
                      iot_people_share(parts[most].ns, r->model->wall_ns).text, parts[most].is);
-    return add(r, -1, iot_arena_text(r->arena, text, (size_t)n), parts[most].action,
+    return iot_advice_add(r, -1, iot_arena_text(r->arena, text, (size_t)n), parts[most].action,
                parts[most].ns);
 }
 
 /* Who consumes a queue that grows is too slow: what its I/O costs the run is what could be won. */
 static int find_queues(struct iot_report *r)
 {
-    char text[TEXT_MAX];
+    char text[IOT_FINDING_BYTES];
     int64_t gain = r->objects[IOT_OUTPUT].figures.recoverable_ns;
-    for (size_t k = 0; k < r->n_queues && is_worth(r, gain); k++) {
+    for (size_t k = 0; k < r->n_queues && iot_advice_is_worth(r, gain); k++) {
         const struct iot_queue *q = &r->queues[k];
         if (!q->growing || q->object != IOT_OUTPUT)
             continue;
         int n = snprintf(text, sizeof text, "the queue from %.60s to %.60s grows, to %lld",
                          q->producer, q->consumer, (long long)q->max_length);
-        return add(r, IOT_OUTPUT, iot_arena_text(r->arena, text, (size_t)n),
+        return iot_advice_add(r, IOT_OUTPUT, iot_arena_text(r->arena, text, (size_t)n),
                    "write in batches, limit what is handed over, or speed up the consumer", gain);
     }
     return 0;
 }
 
-/* The kernel counts for the main thread, which carries the run; it waits while it computes. */
+/* What its carrier waited for a CPU no run on a machine of its own would. */
 static int find_contention(struct iot_report *r)
 {
-    const struct iot_trace *t = r->trace;
-    int64_t waited_ns = 0;
-    char text[TEXT_MAX];
-    for (size_t i = 0; i < t->n_processes; i++) {
-        const struct iot_process *p = &t->processes[i];
-        if (p->pid == t->processes[0].pid && p->usage_end.runqueue_ns > p->usage_start.runqueue_ns)
-            waited_ns += (int64_t)(p->usage_end.runqueue_ns - p->usage_start.runqueue_ns);
-    }
-    if (waited_ns > r->model->path.compute_ns)
-        waited_ns = r->model->path.compute_ns;
-    if (!is_worth(r, waited_ns))
+    int64_t waited_ns = r->run.carrier_runqueue_ns;
+    char text[IOT_FINDING_BYTES];
+    if (!iot_advice_is_worth(r, waited_ns))
         return 0;
     int n = snprintf(text, sizeof text,
-                     "the main thread was ready to run and waited for a CPU: at most %s",
+                     "the run's main thread was ready to run and waited for a CPU: at most %s",
                      iot_people_time(waited_ns).text);
-    return add(r, -1, iot_arena_text(r->arena, text, (size_t)n),
+    return iot_advice_add(r, -1, iot_arena_text(r->arena, text, (size_t)n),
                "give the run more CPUs, or start fewer threads and processes", waited_ns);
 }
 
@@ -212,7 +203,7 @@ static void sort(struct iot_advice_list *list)
 int iot_report_advise(struct iot_report *r)
 {
     r->advice = calloc(1, sizeof *r->advice);
-    if (!r->advice || find_io(r) || find_queues(r) || find_limit(r) || find_contention(r))
+    if (!r->advice || find_io(r) || iot_advice_coding(r) || find_queues(r) || find_limit(r) || find_contention(r))
         return -1;
     sort(r->advice);
     return 0;

@@ -14,7 +14,7 @@ enum {
     OPENS_MIN = 10, /* of one file */
 };
 
-static int is_mine(const struct iot_scene *s, size_t i)
+bool iot_scene_has(const struct iot_scene *s, size_t i)
 {
     uint32_t row = s->row_of[i];
     return row != IOT_NO_INDEX && s->report->files[row].object == s->object &&
@@ -26,8 +26,7 @@ static unsigned class_of(const struct iot_scene *s, size_t i)
     return iot_op_info(s->report->trace->events.op[i])->class_;
 }
 
-/* The call takes so long from now on, and is counted. */
-static void change(struct iot_scene *s, struct iot_tally *t, size_t i, int64_t service_ns)
+void iot_scene_change(struct iot_scene *s, struct iot_tally *t, size_t i, int64_t service_ns)
 {
     const struct iot_report *r = s->report;
     t->calls++;
@@ -43,8 +42,8 @@ static void change(struct iot_scene *s, struct iot_tally *t, size_t i, int64_t s
 static void find_by_lane(struct iot_scene *s, struct iot_tally *t, int waited)
 {
     for (size_t i = 0; i < s->report->trace->events.n; i++)
-        if (is_mine(s, i) && s->report->model->waited[i] == waited)
-            change(s, t, i, 0);
+        if (iot_scene_has(s, i) && s->report->model->waited[i] == waited)
+            iot_scene_change(s, t, i, 0);
 }
 
 static void find_blocking(struct iot_scene *s, struct iot_tally *t)
@@ -64,7 +63,7 @@ static int is_small(const struct iot_scene *s, size_t i)
 {
     const struct iot_trace *t = s->report->trace;
     const struct iot_file *file = &t->files[t->events.file[i]];
-    return is_mine(s, i) && class_of(s, i) == IOT_DATA && t->events.bytes[i] > 0 &&
+    return iot_scene_has(s, i) && class_of(s, i) == IOT_DATA && t->events.bytes[i] > 0 &&
            t->events.bytes[i] < IOT_SMALL_BYTES &&
            (file->kind == IOT_FILE_REGULAR || file->standard & (2 | 4));
 }
@@ -116,7 +115,7 @@ static void find_small(struct iot_scene *s, struct iot_tally *t)
                           s->bytes_by_file[file] + e->bytes[i] <= MERGED_BYTES && follows(e, i);
             s->bytes_by_file[file] = (goes_on ? s->bytes_by_file[file] : 0) + e->bytes[i];
             s->by_file[file] = (uint32_t)l + 1;
-            change(s, t, i, s->service_ns[i] - (goes_on ? cost : 0));
+            iot_scene_change(s, t, i, s->service_ns[i] - (goes_on ? cost : 0));
         }
     }
 }
@@ -127,23 +126,23 @@ static void find_syncs(struct iot_scene *s, struct iot_tally *t)
 {
     size_t n = 0;
     for (size_t i = 0; i < s->report->trace->events.n; i++)
-        n += is_mine(s, i) && class_of(s, i) == IOT_SYNC;
+        n += iot_scene_has(s, i) && class_of(s, i) == IOT_SYNC;
     if (n < SYNCS_MIN)
         return;
     n = 0;
     for (size_t i = 0; i < s->report->trace->events.n; i++)
-        if (is_mine(s, i) && class_of(s, i) == IOT_SYNC)
-            change(s, t, i, ++n % SYNCS_MERGED ? 0 : s->service_ns[i]);
+        if (iot_scene_has(s, i) && class_of(s, i) == IOT_SYNC)
+            iot_scene_change(s, t, i, ++n % SYNCS_MERGED ? 0 : s->service_ns[i]);
 }
 
 static void find_names(struct iot_scene *s, struct iot_tally *t)
 {
     size_t n = 0;
     for (size_t i = 0; i < s->report->trace->events.n; i++)
-        n += is_mine(s, i) && class_of(s, i) == IOT_META;
+        n += iot_scene_has(s, i) && class_of(s, i) == IOT_META;
     for (size_t i = 0; i < s->report->trace->events.n && n >= NAMES_MIN; i++)
-        if (is_mine(s, i) && class_of(s, i) == IOT_META)
-            change(s, t, i, 0);
+        if (iot_scene_has(s, i) && class_of(s, i) == IOT_META)
+            iot_scene_change(s, t, i, 0);
 }
 
 static int is_open(unsigned op)
@@ -161,17 +160,17 @@ static void find_reopened(struct iot_scene *s, struct iot_tally *t)
 {
     const struct iot_events *e = &s->report->trace->events;
     for (size_t i = 0; i < e->n; i++)
-        if (is_mine(s, i) && is_open(e->op[i]))
+        if (iot_scene_has(s, i) && is_open(e->op[i]))
             s->by_file[e->file[i]]++;
     uint64_t opens = 0;
     for (size_t i = 0; i < e->n; i++) {
         uint32_t file = e->file[i];
-        if (!is_mine(s, i) || !comes_with_open(e->op[i]) || s->by_file[file] < OPENS_MIN)
+        if (!iot_scene_has(s, i) || !comes_with_open(e->op[i]) || s->by_file[file] < OPENS_MIN)
             continue;
         int64_t seen = s->bytes_by_file[file]++;
         t->files += !seen;
         opens += (uint64_t)is_open(e->op[i]);
-        change(s, t, i, seen ? 0 : s->service_ns[i]);
+        iot_scene_change(s, t, i, seen ? 0 : s->service_ns[i]);
     }
     t->calls = opens;
 }
@@ -191,12 +190,21 @@ const struct iot_finding iot_findings[] = {
      "{object} is moved beside other work, but too slowly: the run waits {exposed} for {calls} "
      "calls",
      {
-         [IOT_INPUT] = "widen the window (more workers, a deeper prefetch), or cut the slow tail",
+         [IOT_INPUT] = "widen the window: more workers, or a deeper prefetch",
          [IOT_ARTIFACT] =
              "start loading earlier, with more readers, or load less before work begins",
          [IOT_STATE] = "hand on more at a time and earlier, or make the slower side faster",
          [IOT_OUTPUT] = "let more be under way before the run waits for it, or speed up the writer",
          [IOT_OTHER] = "start the workers once and keep them",
+     }},
+    {iot_find_tail,
+     "the slowest {calls} calls on {object}, beyond P95 of their size, take {service}",
+     {
+         [IOT_INPUT] = "cut the tail to the median: a steadier path, or the same request sent twice",
+         [IOT_ARTIFACT] = "cut the tail to the median: a steadier path, or smaller pieces at a time",
+         [IOT_STATE] = "cut the tail to the median: a steadier path, or more of them under way",
+         [IOT_OUTPUT] = "cut the tail to the median: a steadier path, or steady flushing in small "
+                        "pieces",
      }},
     {find_small,
      "{calls} calls on {object} move less than 4 KiB each ({bytes} in all): a fixed cost each time",

@@ -2,6 +2,8 @@
 #ifndef IOT_ANALYZER_ADVICE_FINDS_H
 #define IOT_ANALYZER_ADVICE_FINDS_H
 
+#include <stdbool.h>
+
 #include "analyzer/report_parts.h"
 
 /* What a finding is about, for its words. */
@@ -29,6 +31,15 @@ struct iot_finding {
     const char *finding;
     const char *action[IOT_OBJECTS]; /* NULL: it is not looked for in that object */
 };
+
+/* Whether an event is I/O of the object. */
+bool iot_scene_has(const struct iot_scene *scene, size_t event);
+/* The call takes so long from now on, and is counted. */
+void iot_scene_change(struct iot_scene *scene, struct iot_tally *tally, size_t event,
+                      int64_t service_ns);
+
+/* Data calls that are slower than P95 of those of their size take their median. */
+iot_find iot_find_tail;
 
 extern const struct iot_finding iot_findings[];
 extern const size_t iot_n_findings;

@@ -38,14 +38,3 @@ int iot_finish_stdout(void)
               errno ? strerror(errno) : "write error");
     return IOT_EXIT_USAGE;
 }
-
-int iot_option_error(int found, char **argv)
-{
-    const char *problem = found == ':' ? "needs a value" : "is not understood here";
-    char letter[] = {'-', (char)optopt, '\0'};
-    /* In the middle of "-ab" optind has not moved on; after a long option it has. */
-    const char *option = optopt > 0 && optopt < IOT_LONG_OPTION ? letter : argv[optind - 1];
-
-    iot_error("%s: option '%s' %s; see 'iotrace %s --help'", argv[0], option, problem, argv[0]);
-    return IOT_EXIT_USAGE;
-}

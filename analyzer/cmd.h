@@ -2,7 +2,7 @@
 #ifndef IOT_ANALYZER_CMD_H
 #define IOT_ANALYZER_CMD_H
 
-#include <getopt.h>
+#include "analyzer/options.h"
 
 /* Exit statuses. */
 enum {
@@ -14,9 +14,8 @@ enum {
 
 /* argv[0] is the subcommand's name; the exit status is what comes back. */
 struct iot_command {
-    const char *name;
+    const struct iot_synopsis *synopsis;
     int (*run)(int argc, char **argv);
-    const char *help; /* one line */
 };
 
 /* Prints "iotrace: " and the message as one line on standard error, control characters and bytes
@@ -27,13 +26,6 @@ void iot_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * anything written to it was lost. */
 int iot_finish_stdout(void);
 
-/* Values of options without a letter start here, for iot_option_error() to tell them apart. */
-#define IOT_LONG_OPTION 256
-
-/* For getopt_long's '?' and ':' (opterr is 0 and the short options start with "+:" or ":"): prints
- * what is wrong and returns IOT_EXIT_USAGE. */
-int iot_option_error(int found, char **argv);
-
 int iot_cmd_doctor(int argc, char **argv);
 int iot_cmd_dump(int argc, char **argv);
 int iot_cmd_explain(int argc, char **argv);
@@ -41,5 +33,14 @@ int iot_cmd_ledger(int argc, char **argv);
 int iot_cmd_report(int argc, char **argv);
 int iot_cmd_run(int argc, char **argv);
 int iot_cmd_whatif(int argc, char **argv);
+
+/* What their arguments may be. */
+extern const struct iot_synopsis iot_synopsis_doctor;
+extern const struct iot_synopsis iot_synopsis_dump;
+extern const struct iot_synopsis iot_synopsis_explain;
+extern const struct iot_synopsis iot_synopsis_ledger;
+extern const struct iot_synopsis iot_synopsis_report;
+extern const struct iot_synopsis iot_synopsis_run;
+extern const struct iot_synopsis iot_synopsis_whatif;
 
 #endif

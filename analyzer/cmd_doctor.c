@@ -6,18 +6,30 @@
 #include "analyzer/doctor.h"
 #include "analyzer/report_text.h"
 
-static const char help[] =
-    "Usage: iotrace doctor [--format text|json] [--] [COMMAND [ARGUMENT]...]\n"
-    "\n"
-    "Says what can and cannot be traced on this machine, by this user, in this\n"
-    "folder, and why; with COMMAND (which is not run), also what it is and whether a\n"
-    "preload library reaches it. Each line is OK, NOTE (something is not seen, or\n"
-    "works in another way) or BAD (nothing can be traced), with what to do.\n"
-    "\n"
-    "The exit status is 0 if there is nothing BAD, else 2.\n"
-    "\n"
-    "  --format text|json   lines for people (the default), or JSON\n"
-    "  -h, --help           this text\n";
+struct options {
+    size_t format;
+};
+
+static const struct iot_option options[] = {
+    {"format", 0, "text|json", "lines for people (the default), or JSON", IOT_OPTION_WORD,
+     offsetof(struct options, format), iot_text_or_json, NULL},
+    {0},
+};
+
+const struct iot_synopsis iot_synopsis_doctor = {
+    .command = "doctor",
+    .summary = "what can and cannot be traced here, and why",
+    .operands = "[--] [COMMAND [ARGUMENT]...]",
+    .about =
+        "Says what can and cannot be traced on this machine, by this user, in this\n"
+        "folder, and why; with COMMAND (which is not run), also what it is and whether a\n"
+        "preload library reaches it. Each line is OK, NOTE (something is not seen, or\n"
+        "works in another way) or BAD (nothing can be traced), with what to do.\n"
+        "\n"
+        "The exit status is 0 if there is nothing BAD, else 2.\n",
+    .options = options,
+    .ends_at_operand = true,
+};
 
 static int doctor(char *const *command, bool json)
 {
@@ -41,32 +53,9 @@ static int doctor(char *const *command, bool json)
 
 int iot_cmd_doctor(int argc, char **argv)
 {
-    enum { FORMAT = IOT_LONG_OPTION, HELP };
-    static const struct option options[] = {
-        {"format", required_argument, NULL, FORMAT},
-        {"help", no_argument, NULL, HELP},
-        {NULL, 0, NULL, 0},
-    };
-    bool json = false;
-    int option;
-
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, "+:h", options, NULL)) != -1) {
-        switch (option) {
-        case FORMAT:
-            json = !strcmp(optarg, "json");
-            if (!json && strcmp(optarg, "text")) {
-                iot_error("doctor: --format is 'text' or 'json', not '%s'", optarg);
-                return IOT_EXIT_USAGE;
-            }
-            break;
-        case 'h':
-        case HELP:
-            fputs(help, stdout);
-            return iot_finish_stdout();
-        default:
-            return iot_option_error(option, argv);
-        }
-    }
-    return doctor(optind < argc ? argv + optind : NULL, json);
+    struct options o = {0};
+    struct iot_parsed parsed = iot_options_parse(&iot_synopsis_doctor, argc, argv, &o);
+    if (parsed.done)
+        return parsed.status;
+    return doctor(parsed.n_operands ? parsed.operands : NULL, o.format == IOT_FORMAT_JSON);
 }

@@ -13,14 +13,28 @@
 #include "analyzer/text.h"
 #include "analyzer/trace.h"
 
-static const char help[] =
-    "Usage: iotrace dump DIR [--format text|jsonl]\n"
-    "\n"
-    "Prints every event that the run in DIR recorded, by the time it began.\n"
-    "\n"
-    "  --format text    a table (the default); times in ms from the start of the run\n"
-    "  --format jsonl   one JSON object a line; times in ns\n"
-    "  -h, --help       this text\n";
+enum { TEXT, JSONL };
+
+struct options {
+    size_t format;
+};
+
+static const struct iot_option options[] = {
+    {"format", 0, "text|jsonl",
+     "a table (the default), with times in ms from the start of the run; or one JSON object a "
+     "line, with times in ns",
+     IOT_OPTION_WORD, offsetof(struct options, format),
+     (const char *const[]){"text", "jsonl", NULL}, NULL},
+    {0},
+};
+
+const struct iot_synopsis iot_synopsis_dump = {
+    .command = "dump",
+    .summary = "every event of a run",
+    .operands = "DIR",
+    .about = "Prints every event that the run in DIR recorded, by the time it began.\n",
+    .options = options,
+};
 
 /* The operations whose offset is a place in their file. */
 static bool has_offset(unsigned op, int64_t offset)
@@ -63,12 +77,9 @@ static void write_waker(struct iot_json *json, const struct iot_trace *t,
     }
     uint32_t lane = waker.kind == IOT_WAKER_LANE ? waker.index : links->lane_of[waker.index];
     iot_json_begin_object(json);
-    iot_json_key(json, "pid");
-    iot_json_uint(json, t->processes[t->lanes[lane].process].pid);
-    iot_json_key(json, "tid");
-    iot_json_uint(json, t->lanes[lane].tid);
-    iot_json_key(json, "t_ns");
-    iot_json_int(json, iot_waker_time(t, waker));
+    iot_json_put_uint(json, "pid", t->processes[t->lanes[lane].process].pid);
+    iot_json_put_uint(json, "tid", t->lanes[lane].tid);
+    iot_json_put_int(json, "t_ns", iot_waker_time(t, waker));
     iot_json_end_object(json);
 }
 
@@ -79,18 +90,12 @@ static void write_json(struct iot_json *json, const struct iot_trace *t,
     const struct iot_op_info *op = iot_op_info(e->op[i]);
 
     iot_json_begin_object(json);
-    iot_json_key(json, "t0_ns");
-    iot_json_int(json, e->t0_ns[i]);
-    iot_json_key(json, "t1_ns");
-    iot_json_int(json, e->t1_ns[i]);
-    iot_json_key(json, "pid");
-    iot_json_uint(json, t->processes[t->lanes[lane].process].pid);
-    iot_json_key(json, "tid");
-    iot_json_uint(json, t->lanes[lane].tid);
-    iot_json_key(json, "lane");
-    iot_json_uint(json, lane);
-    iot_json_key(json, "op");
-    iot_json_string(json, op->name);
+    iot_json_put_int(json, "t0_ns", e->t0_ns[i]);
+    iot_json_put_int(json, "t1_ns", e->t1_ns[i]);
+    iot_json_put_uint(json, "pid", t->processes[t->lanes[lane].process].pid);
+    iot_json_put_uint(json, "tid", t->lanes[lane].tid);
+    iot_json_put_uint(json, "lane", lane);
+    iot_json_put_string(json, "op", op->name);
     iot_json_key(json, "fd");
     if (e->fd[i] >= 0)
         iot_json_int(json, e->fd[i]);
@@ -98,17 +103,14 @@ static void write_json(struct iot_json *json, const struct iot_trace *t,
         iot_json_null(json);
     write_name(json, "path", &t->files[e->file[i]]);
     write_name(json, "path2", &t->files[e->file2[i]]);
-    iot_json_key(json, "bytes");
-    iot_json_int(json, e->bytes[i]);
+    iot_json_put_int(json, "bytes", e->bytes[i]);
     iot_json_key(json, "offset");
     if (has_offset(e->op[i], e->offset[i]))
         iot_json_int(json, e->offset[i]);
     else
         iot_json_null(json);
-    iot_json_key(json, "result");
-    iot_json_int(json, e->result[i]);
-    iot_json_key(json, "errno");
-    iot_json_int(json, e->err[i]);
+    iot_json_put_int(json, "result", e->result[i]);
+    iot_json_put_int(json, "errno", e->err[i]);
     if (op->class_ == IOT_WAIT)
         write_waker(json, t, links, i);
     iot_json_end_object(json);
@@ -211,37 +213,13 @@ static int dump(const char *folder, bool jsonl)
 
 int iot_cmd_dump(int argc, char **argv)
 {
-    enum { FORMAT = IOT_LONG_OPTION, HELP };
-    static const struct option options[] = {
-        {"format", required_argument, NULL, FORMAT},
-        {"help", no_argument, NULL, HELP},
-        {NULL, 0, NULL, 0},
-    };
-    bool jsonl = false;
-    int option;
-
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-        switch (option) {
-        case FORMAT:
-            jsonl = !strcmp(optarg, "jsonl");
-            if (!jsonl && strcmp(optarg, "text")) {
-                iot_error("dump: --format is 'text' or 'jsonl', not '%s'", optarg);
-                return IOT_EXIT_USAGE;
-            }
-            break;
-        case 'h':
-        case HELP:
-            fputs(help, stdout);
-            return iot_finish_stdout();
-        default:
-            return iot_option_error(option, argv);
-        }
-    }
-    if (argc - optind != 1) {
-        iot_error("dump: %s; see 'iotrace dump --help'",
-                  argc == optind ? "which folder?" : "one folder only");
-        return IOT_EXIT_USAGE;
-    }
-    return dump(argv[optind], jsonl);
+    struct options o = {0};
+    struct iot_parsed parsed = iot_options_parse(&iot_synopsis_dump, argc, argv, &o);
+    if (parsed.done)
+        return parsed.status;
+    if (parsed.n_operands == 1)
+        return dump(parsed.operands[0], o.format == JSONL);
+    iot_error("dump: %s; see 'iotrace dump --help'",
+              parsed.n_operands ? "one folder only" : "which folder?");
+    return IOT_EXIT_USAGE;
 }

@@ -9,22 +9,29 @@
 #include "analyzer/steps.h"
 #include "analyzer/find_file.h"
 
-static const char help[] =
-    "Usage: iotrace explain DIR PATH [--format text|json] [--rules FILE]\n"
-    "\n"
-    "Says why a file of the run in DIR is the object it is, how it was read and\n"
-    "written, and where its exposed time lies. PATH is its path, the end of it if no\n"
-    "other file's path ends so, or a glob.\n"
-    "\n"
-    "  --format text|json  for people (the default), or the schema iotrace-explain/1\n"
-    "  --rules FILE        rules that come before the built-in ones, as for 'report'\n"
-    "  -h, --help          this text\n";
-
 enum { FILES_MAX = 16, NEAREST = 3 };
 
 struct options {
     const char *folder, *path, *rules;
-    int json;
+    size_t format;
+};
+
+static const struct iot_option options[] = {
+    {"format", 0, "text|json", "for people (the default), or the schema iotrace-explain/1",
+     IOT_OPTION_WORD, offsetof(struct options, format), iot_text_or_json, NULL},
+    {"rules", 0, "FILE", "rules that come before the built-in ones, as for 'report'",
+     IOT_OPTION_TEXT, offsetof(struct options, rules), NULL, NULL},
+    {0},
+};
+
+const struct iot_synopsis iot_synopsis_explain = {
+    .command = "explain",
+    .summary = "why a file is the object it is, and how it was used",
+    .operands = "DIR PATH",
+    .about = "Says why a file of the run in DIR is the object it is, how it was read and\n"
+             "written, and where its exposed time lies. PATH is its path, the end of it if no\n"
+             "other file's path ends so, or a glob.\n",
+    .options = options,
 };
 
 /* Together with a message about them, what still fits of their names. */
@@ -71,9 +78,9 @@ static int write_all(const struct iot_explainer *explainer, const struct options
     int failed = 0;
     for (size_t k = 0; k < n && !failed; k++)
         failed = iot_explain(&explained[k], explainer, files[k]);
-    if (!failed && o->json)
+    if (!failed && o->format == IOT_FORMAT_JSON)
         iot_explain_write_json(explained, n, stdout);
-    for (size_t k = 0; k < n && !failed && !o->json; k++) {
+    for (size_t k = 0; k < n && !failed && o->format == IOT_FORMAT_TEXT; k++) {
         if (k)
             putchar('\n');
         iot_explain_write_text(&explained[k], stdout);
@@ -130,42 +137,15 @@ static int explain(const struct options *o)
 
 int iot_cmd_explain(int argc, char **argv)
 {
-    enum { FORMAT = IOT_LONG_OPTION, RULES, HELP };
-    static const struct option long_options[] = {
-        {"format", required_argument, NULL, FORMAT},
-        {"rules", required_argument, NULL, RULES},
-        {"help", no_argument, NULL, HELP},
-        {NULL, 0, NULL, 0},
-    };
     struct options o = {0};
-    int option;
-
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
-        switch (option) {
-        case FORMAT:
-            o.json = !strcmp(optarg, "json");
-            if (!o.json && strcmp(optarg, "text")) {
-                iot_error("explain: --format is 'text' or 'json', not '%s'", optarg);
-                return IOT_EXIT_USAGE;
-            }
-            break;
-        case RULES:
-            o.rules = optarg;
-            break;
-        case 'h':
-        case HELP:
-            fputs(help, stdout);
-            return iot_finish_stdout();
-        default:
-            return iot_option_error(option, argv);
-        }
-    }
-    if (argc - optind != 2) {
+    struct iot_parsed parsed = iot_options_parse(&iot_synopsis_explain, argc, argv, &o);
+    if (parsed.done)
+        return parsed.status;
+    if (parsed.n_operands != 2) {
         iot_error("explain: needs the folder of a trace and a path; see 'iotrace explain --help'");
         return IOT_EXIT_USAGE;
     }
-    o.folder = argv[optind];
-    o.path = argv[optind + 1];
+    o.folder = parsed.operands[0];
+    o.path = parsed.operands[1];
     return explain(&o);
 }

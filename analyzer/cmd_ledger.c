@@ -10,28 +10,40 @@
 #include "analyzer/ledger.h"
 #include "analyzer/ledger_json.h"
 
-static const char help[] =
-    "Usage: iotrace ledger EVENTS.json [--format text|json]\n"
-    "\n"
-    "Says what I/O events cost, and how much of it a program waits for, by object.\n"
-    "EVENTS.json ('-' for standard input) is an array of events, or an object with\n"
-    "one as \"events\". The fields of an event:\n"
-    "\n"
-    "  object               input, artifact, state or output\n"
-    "  bytes                of one I/O, an integer\n"
-    "  bandwidth_gbps       10^9 bytes a second\n"
-    "  fixed_latency_ms     of one I/O (0)\n"
-    "  frequency            how many such I/Os, an integer (1)\n"
-    "  overlap_window_ms    other work that one I/O can run beside (0)\n"
-    "  blocking_dependency  the program waits whatever the window (true)\n"
-    "  serialization_ms     encoding or decoding, a column of its own (0)\n"
-    "  backpressure_ms      producers that wait, a column of its own (0)\n"
-    "\n"
-    "service = bytes / bandwidth + latency; exposed = service if blocking, else what\n"
-    "the window leaves of it; hidden = the rest. All are multiplied by frequency.\n"
-    "\n"
-    "  --format text|json   a table (the default) or JSON with all digits\n"
-    "  -h, --help           this text\n";
+struct options {
+    size_t format;
+};
+
+static const struct iot_option options[] = {
+    {"format", 0, "text|json", "a table (the default), or JSON with all digits", IOT_OPTION_WORD,
+     offsetof(struct options, format), iot_text_or_json, NULL},
+    {0},
+};
+
+const struct iot_synopsis iot_synopsis_ledger = {
+    .command = "ledger",
+    .summary = "the service-time ledger of hand-written I/O events",
+    .operands = "EVENTS.json",
+    .about =
+        "Says what I/O events cost, and how much of it a program waits for, by object.\n"
+        "EVENTS.json ('-' for standard input) is an array of events, or an object with\n"
+        "one as \"events\". The fields of an event:\n"
+        "\n"
+        "  object               input, artifact, state or output\n"
+        "  bytes                of one I/O, an integer\n"
+        "  bandwidth_gbps       10^9 bytes a second\n"
+        "  fixed_latency_ms     of one I/O (0)\n"
+        "  frequency            how many such I/Os, an integer (1)\n"
+        "  overlap_window_ms    other work that one I/O can run beside (0)\n"
+        "  blocking_dependency  the program waits whatever the window (true)\n"
+        "  serialization_ms     encoding or decoding, a column of its own (0)\n"
+        "  backpressure_ms      producers that wait, a column of its own (0)\n"
+        "  phase                a word for people, which changes nothing\n"
+        "\n"
+        "service = bytes / bandwidth + latency; exposed = service if blocking, else what\n"
+        "the window leaves of it; hidden = the rest. All are multiplied by frequency.\n",
+    .options = options,
+};
 
 /* A time in at most 9 characters: three decimals while they fit, fewer while the integer part
  * does, an exponent beyond, and for what would look like zero. */
@@ -67,20 +79,13 @@ static void print_text(const struct io_ledger *ledger)
 
 static void write_figures(struct iot_json *json, const struct io_ledger_row *row)
 {
-    iot_json_key(json, "calls");
-    iot_json_int(json, row->calls);
-    iot_json_key(json, "bytes");
-    iot_json_int(json, row->bytes);
-    iot_json_key(json, "service_ms");
-    iot_json_double(json, row->service_ms);
-    iot_json_key(json, "exposed_ms");
-    iot_json_double(json, row->exposed_ms);
-    iot_json_key(json, "hidden_ms");
-    iot_json_double(json, row->hidden_ms);
-    iot_json_key(json, "serialization_ms");
-    iot_json_double(json, row->serialization_ms);
-    iot_json_key(json, "backpressure_ms");
-    iot_json_double(json, row->backpressure_ms);
+    iot_json_put_int(json, "calls", row->calls);
+    iot_json_put_int(json, "bytes", row->bytes);
+    iot_json_put_double(json, "service_ms", row->service_ms);
+    iot_json_put_double(json, "exposed_ms", row->exposed_ms);
+    iot_json_put_double(json, "hidden_ms", row->hidden_ms);
+    iot_json_put_double(json, "serialization_ms", row->serialization_ms);
+    iot_json_put_double(json, "backpressure_ms", row->backpressure_ms);
 }
 
 static void print_json(const struct io_ledger *ledger)
@@ -89,20 +94,16 @@ static void print_json(const struct io_ledger *ledger)
 
     iot_json_init(&json, stdout, IOT_JSON_PRETTY);
     iot_json_begin_object(&json);
-    iot_json_key(&json, "schema");
-    iot_json_string(&json, "iotrace-ledger/1");
-    iot_json_key(&json, "objects");
-    iot_json_begin_array(&json);
+    iot_json_put_string(&json, "schema", "iotrace-ledger/1");
+    iot_json_put_array(&json, "objects");
     for (int object = 0; object < IO_LEDGER_OBJECTS; object++) {
         iot_json_begin_object(&json);
-        iot_json_key(&json, "object");
-        iot_json_string(&json, iot_ledger_object_names[object]);
+        iot_json_put_string(&json, "object", iot_ledger_object_names[object]);
         write_figures(&json, &ledger->objects[object]);
         iot_json_end_object(&json);
     }
     iot_json_end_array(&json);
-    iot_json_key(&json, "total");
-    iot_json_begin_object(&json);
+    iot_json_put_object(&json, "total");
     write_figures(&json, &ledger->total);
     iot_json_end_object(&json);
     iot_json_end_object(&json);
@@ -139,45 +140,23 @@ static int make_ledger(const char *path, struct io_ledger *ledger)
 
 int iot_cmd_ledger(int argc, char **argv)
 {
-    enum { FORMAT = IOT_LONG_OPTION, HELP };
-    static const struct option options[] = {
-        {"format", required_argument, NULL, FORMAT},
-        {"help", no_argument, NULL, HELP},
-        {NULL, 0, NULL, 0},
-    };
-    void (*print)(const struct io_ledger *) = print_text;
+    struct options o = {0};
     struct io_ledger ledger;
-    int option, status;
-
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-        switch (option) {
-        case FORMAT:
-            if (!strcmp(optarg, "text")) {
-                print = print_text;
-            } else if (!strcmp(optarg, "json")) {
-                print = print_json;
-            } else {
-                iot_error("ledger: --format is 'text' or 'json', not '%s'", optarg);
-                return IOT_EXIT_USAGE;
-            }
-            break;
-        case 'h':
-        case HELP:
-            fputs(help, stdout);
-            return iot_finish_stdout();
-        default:
-            return iot_option_error(option, argv);
-        }
-    }
-    if (argc - optind != 1) {
+    struct iot_parsed parsed = iot_options_parse(&iot_synopsis_ledger, argc, argv, &o);
+    if (parsed.done)
+        return parsed.status;
+    if (parsed.n_operands != 1) {
         iot_error("ledger: needs one file of events ('-' for standard input), got %d; "
                   "see 'iotrace ledger --help'",
-                  argc - optind);
+                  parsed.n_operands);
         return IOT_EXIT_USAGE;
     }
-    if ((status = make_ledger(argv[optind], &ledger)))
+    int status = make_ledger(parsed.operands[0], &ledger);
+    if (status)
         return status;
-    print(&ledger);
+    if (o.format == IOT_FORMAT_JSON)
+        print_json(&ledger);
+    else
+        print_text(&ledger);
     return iot_finish_stdout();
 }

@@ -1,7 +1,5 @@
 /* iotrace report: the ledger of a run. */
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analyzer/cmd.h"
 #include "analyzer/out_file.h"
@@ -12,161 +10,102 @@
 #include "analyzer/report_text.h"
 #include "analyzer/reporting.h"
 
-static const char help[] =
-    "Usage: iotrace report DIR [--format FORMAT] [-o FILE] [--rules FILE] [--top N]\n"
-    "\n"
-    "Says which I/O, of which object, makes a run longer. DIR is the folder of its\n"
-    "trace.\n"
-    "\n"
-    "  --format FORMAT     text (the default) and markdown, for people; json, the\n"
-    "                      schema iotrace-report/1; ledger, the events of\n"
-    "                      'iotrace ledger'\n"
-    "  -o FILE             write there; FILE is there whole or not at all\n"
-    "  --rules FILE        rules that come before the built-in ones, one a line:\n"
-    "                      OBJECT GLOB [op=read|write]; OBJECT is input, artifact,\n"
-    "                      state, output or other; a GLOB without a slash is matched\n"
-    "                      with the last part of a path; '#' starts a comment\n"
-    "  --top N             rows for the N files that add most; the others are one row\n"
-    "                      for each object\n"
-    "  -h, --help          this text\n";
+enum { TEXT, JSON, MARKDOWN, LEDGER };
 
 struct options {
     const char *out, *rules;
     size_t top; /* SIZE_MAX: not given */
-    const struct format *format;
+    size_t format;
 };
 
-struct format {
-    const char *name;
-    void (*write)(const struct iot_report *report, FILE *out, const struct options *options);
+static const struct iot_option options[] = {
+    {"format", 0, "FORMAT",
+     "text (the default) and markdown, for people; json, the schema iotrace-report/1; ledger, the "
+     "events of 'iotrace ledger'",
+     IOT_OPTION_WORD, offsetof(struct options, format),
+     (const char *const[]){"text", "json", "markdown", "ledger", NULL}, NULL},
+    {"output", 'o', "FILE", "write there; FILE is there whole or not at all", IOT_OPTION_TEXT,
+     offsetof(struct options, out), NULL, NULL},
+    {"rules", 0, "FILE",
+     "rules that come before the built-in ones, one a line: OBJECT GLOB [op=read|write]; OBJECT is "
+     "input, artifact, state, output or other; a GLOB without a slash is matched with the last "
+     "part of a path; '#' starts a comment",
+     IOT_OPTION_TEXT, offsetof(struct options, rules), NULL, NULL},
+    {"top", 0, "N",
+     "rows for the N files that add most; the others are one row for each object",
+     IOT_OPTION_COUNT, offsetof(struct options, top), NULL, NULL},
+    {0},
 };
 
-static void write_text(const struct iot_report *report, FILE *out, const struct options *options)
-{
-    struct iot_text_style style = {.colour = iot_text_wants_colour(out),
-                                   .all_files = options->top != SIZE_MAX};
-    iot_report_write_text(report, out, &style);
-}
+const struct iot_synopsis iot_synopsis_report = {
+    .command = "report",
+    .summary = "which I/O makes a run longer, and by how much",
+    .operands = "DIR",
+    .about = "Says which I/O, of which object, makes a run longer. DIR is the folder of its\n"
+             "trace.\n",
+    .options = options,
+};
 
-static void write_json(const struct iot_report *report, FILE *out, const struct options *options)
-{
-    (void)options;
-    iot_report_write_json(report, out);
-}
-
-static void write_markdown(const struct iot_report *report, FILE *out,
-                           const struct options *options)
+static void write(const struct iot_report *r, FILE *out, const struct options *o)
 {
     enum { FILES_SHOWN = 20 };
-    iot_report_write_markdown(report, out, options->top != SIZE_MAX ? SIZE_MAX : FILES_SHOWN);
-}
+    bool all_files = o->top != SIZE_MAX;
+    struct iot_text_style style = {.colour = iot_text_wants_colour(out), .all_files = all_files};
 
-static void write_ledger(const struct iot_report *report, FILE *out, const struct options *options)
-{
-    (void)options;
-    iot_report_write_ledger(report, out);
-}
-
-static const struct format formats[] = {
-    {"text", write_text},
-    {"json", write_json},
-    {"markdown", write_markdown},
-    {"ledger", write_ledger},
-};
-
-/* NULL: there is none of that name. */
-static const struct format *find_format(const char *name)
-{
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        if (!strcmp(formats[i].name, name))
-            return &formats[i];
-    return NULL;
-}
-
-static int read_count(const char *text, size_t *count)
-{
-    char *end;
-    errno = 0;
-    unsigned long n = strtoul(text, &end, 10);
-    if (errno || end == text || *end || *text == '-') {
-        iot_error("report: --top is a number of files, not '%s'", text);
-        return IOT_EXIT_USAGE;
+    switch (o->format) {
+    case JSON:
+        iot_report_write_json(r, out);
+        break;
+    case MARKDOWN:
+        iot_report_write_markdown(r, out, all_files ? SIZE_MAX : FILES_SHOWN);
+        break;
+    case LEDGER:
+        iot_report_write_ledger(r, out);
+        break;
+    default:
+        iot_report_write_text(r, out, &style);
     }
-    *count = n;
-    return IOT_EXIT_OK;
 }
 
-static int write_report(const struct iot_report *report, const struct options *options)
+static int write_report(const struct iot_report *r, const struct options *o)
 {
     struct iot_out_file out;
-    int status = iot_out_file_open(&out, options->out);
+    int status = iot_out_file_open(&out, o->out);
     if (status)
         return status;
-    options->format->write(report, out.stream, options);
+    write(r, out.stream, o);
     return iot_out_file_close(&out);
 }
 
-static int report(const char *folder, const struct options *options)
+static int report(const char *folder, const struct options *o)
 {
     struct iot_reporting reporting;
     char error[512];
     int status = IOT_EXIT_USAGE;
 
     iot_progress_start();
-    int failed = iot_reporting_make(&reporting, folder, options->rules, options->top, error);
+    int failed = iot_reporting_make(&reporting, folder, o->rules, o->top, error);
     iot_progress_end();
     if (failed)
         iot_error("%s", error);
     else
-        status = write_report(&reporting.report, options);
+        status = write_report(&reporting.report, o);
     iot_reporting_free(&reporting);
     return status;
 }
 
 int iot_cmd_report(int argc, char **argv)
 {
-    enum { FORMAT = IOT_LONG_OPTION, RULES, TOP, HELP };
-    static const struct option long_options[] = {
-        {"format", required_argument, NULL, FORMAT}, {"output", required_argument, NULL, 'o'},
-        {"rules", required_argument, NULL, RULES},   {"top", required_argument, NULL, TOP},
-        {"help", no_argument, NULL, HELP},           {NULL, 0, NULL, 0},
-    };
-    struct options options = {.top = SIZE_MAX, .format = &formats[0]};
-    int option;
-
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, ":ho:", long_options, NULL)) != -1) {
-        switch (option) {
-        case FORMAT:
-            if (!(options.format = find_format(optarg))) {
-                iot_error("report: --format is text, json, markdown or ledger, not '%s'", optarg);
-                return IOT_EXIT_USAGE;
-            }
-            break;
-        case 'o':
-            options.out = optarg;
-            break;
-        case RULES:
-            options.rules = optarg;
-            break;
-        case TOP:
-            if (read_count(optarg, &options.top))
-                return IOT_EXIT_USAGE;
-            break;
-        case 'h':
-        case HELP:
-            fputs(help, stdout);
-            return iot_finish_stdout();
-        default:
-            return iot_option_error(option, argv);
-        }
-    }
-    if (argc - optind == 1)
-        return report(argv[optind], &options);
-    if (optind == argc)
+    struct options o = {.top = SIZE_MAX};
+    struct iot_parsed parsed = iot_options_parse(&iot_synopsis_report, argc, argv, &o);
+    if (parsed.done)
+        return parsed.status;
+    if (parsed.n_operands == 1)
+        return report(parsed.operands[0], &o);
+    if (!parsed.n_operands)
         iot_error("report: needs the folder of a trace; see 'iotrace report --help'");
     else
         iot_error("report: takes one folder, got %d; several runs in one report are not supported",
-                  argc - optind);
+                  parsed.n_operands);
     return IOT_EXIT_USAGE;
 }

@@ -16,43 +16,64 @@
 #include "analyzer/run_folder.h"
 #include "format/window.h"
 
-static const char help[] =
-    "Usage: iotrace run [-o DIR] [options] [--] COMMAND [ARGUMENT]...\n"
-    "\n"
-    "Runs COMMAND and every process that it starts with libiotrace.so, prints a short\n"
-    "report on standard error, and exits with COMMAND's own status (128 + n for\n"
-    "signal n). An LD_PRELOAD that is set stays, behind the library.\n"
-    "\n"
-    "  -o DIR           where the trace goes; $IOTRACE_DIR, else\n"
-    "                   iotrace-PROGRAM-PID. If it holds a run already, a numbered\n"
-    "                   folder beside it\n"
-    "  --clock CLOCK    the clock to read, instead of the one chosen: tsc, monotonic\n"
-    "  --steps A-B      record from where step A begins to where step B ends, as\n"
-    "                   iotrace_step() counts them in each process; A- to the end\n"
-    "  --after TIME     record from so long after the start: 90, 90s, 250ms, 5m, 1h\n"
-    "  --duration TIME  record for so long\n"
-    "  --stacks WHICH   from where calls were made: sites (looked at once for each place\n"
-    "                   that calls), all (at each call) or off\n"
-    "  --max-size SIZE  keep the newest SIZE (16M, 1G) of each process's trace\n"
-    "  -h, --help       this text\n"
-    "\n"
-    "LIBIOTRACE names a libiotrace.so to use instead of the one that came with this\n"
-    "command.\n";
+enum { TSC, MONOTONIC, NO_CLOCK };
+static const char *const clocks[] = {[TSC] = "tsc", [MONOTONIC] = "monotonic", NULL};
 
-/* Options that are variables of the recorder. */
-static const struct {
-    const char *option, *variable;
-} variables[] = {
-    {"clock", "IOTRACE_CLOCK"},       {"steps", "IOTRACE_STEPS"},
-    {"after", "IOTRACE_AFTER"},       {"duration", "IOTRACE_DURATION"},
-    {"max-size", "IOTRACE_MAX_SIZE"}, {"stacks", "IOTRACE_STACKS"},
+enum { OFF, SITES, ALL, NO_STACKS };
+static const char *const stacks[] = {[OFF] = "off", [SITES] = "sites", [ALL] = "all", NULL};
+
+/* Which part of the run: handed on as variables, as they are. */
+enum { STEPS, AFTER, DURATION, MAX_SIZE, PARTS };
+static const char *const variables[PARTS] = {
+    [STEPS] = "IOTRACE_STEPS",
+    [AFTER] = "IOTRACE_AFTER",
+    [DURATION] = "IOTRACE_DURATION",
+    [MAX_SIZE] = "IOTRACE_MAX_SIZE",
 };
-enum { CLOCK, STEPS, AFTER, DURATION, MAX_SIZE, STACKS, VARIABLES };
 
 struct options {
     const char *folder;
-    const char *values[VARIABLES]; /* NULL: as the environment has it */
+    size_t clock;  /* NO_CLOCK: not given */
+    size_t stacks; /* NO_STACKS: not given */
+    const char *parts[PARTS];
     char **command;
+};
+
+static const struct iot_option options_of_run[] = {
+    {"output", 'o', "DIR",
+     "where the trace goes; $IOTRACE_DIR, else iotrace-PROGRAM-PID. If it holds a run already, a "
+     "numbered folder beside it",
+     IOT_OPTION_TEXT, offsetof(struct options, folder), NULL, NULL},
+    {"clock", 0, "tsc|monotonic", "the clock to read, instead of the one chosen", IOT_OPTION_WORD,
+     offsetof(struct options, clock), clocks, NULL},
+    {"stacks", 0, "off|sites|all",
+     "from where calls are made: looked at once for each place that calls, or at each call",
+     IOT_OPTION_WORD, offsetof(struct options, stacks), stacks, NULL},
+    {"steps", 0, "A-B",
+     "record from where step A begins to where step B ends, as iotrace_step() counts them in each "
+     "process; A- to the end",
+     IOT_OPTION_TEXT, offsetof(struct options, parts[STEPS]), NULL, NULL},
+    {"after", 0, "TIME", "record from so long after the start: 90, 90s, 250ms, 5m, 1h",
+     IOT_OPTION_TEXT, offsetof(struct options, parts[AFTER]), NULL, NULL},
+    {"duration", 0, "TIME", "record for so long", IOT_OPTION_TEXT,
+     offsetof(struct options, parts[DURATION]), NULL, NULL},
+    {"max-size", 0, "SIZE", "keep the newest SIZE (16M, 1G) of each process's trace",
+     IOT_OPTION_TEXT, offsetof(struct options, parts[MAX_SIZE]), NULL, NULL},
+    {0},
+};
+
+const struct iot_synopsis iot_synopsis_run = {
+    .command = "run",
+    .summary = "a command, traced, and a short report after it",
+    .operands = "[--] COMMAND [ARGUMENT]...",
+    .about =
+        "Runs COMMAND and every process that it starts with libiotrace.so, prints a short\n"
+        "report on standard error, and exits with COMMAND's own status (128 + n for\n"
+        "signal n). An LD_PRELOAD that is set stays, behind the library.\n",
+    .notes = "LIBIOTRACE names a libiotrace.so to use instead of the one that came with this\n"
+             "command.\n",
+    .options = options_of_run,
+    .ends_at_operand = true,
 };
 
 /* What the child tells its parent before it becomes the command. */
@@ -79,12 +100,15 @@ static int set_preload(const char *library)
 static int set_environment(const char *folder, const char *library, const struct options *options)
 {
     char pid[24];
+    const char *clock = clocks[options->clock], *of_stacks = stacks[options->stacks];
     snprintf(pid, sizeof pid, "%ld", (long)getpid());
-    for (int k = 0; k < VARIABLES; k++)
-        if (options->values[k] && setenv(variables[k].variable, options->values[k], 1))
+    for (int k = 0; k < PARTS; k++)
+        if (options->parts[k] && setenv(variables[k], options->parts[k], 1))
             return -1;
     return set_preload(library) || setenv("IOTRACE_RUN", folder, 1) ||
-           setenv("IOTRACE_ROOT", pid, 1) || unsetenv("IOTRACE_DIR");
+           setenv("IOTRACE_ROOT", pid, 1) || unsetenv("IOTRACE_DIR") ||
+           (clock && setenv("IOTRACE_CLOCK", clock, 1)) ||
+           (of_stacks && setenv("IOTRACE_STACKS", of_stacks, 1));
 }
 
 static int take_folder(struct shared *shared, const struct options *options, const char *program)
@@ -223,9 +247,11 @@ static void tell(const struct shared *shared, const struct iot_program *program)
     if (iot_run_folder_files(shared->folder))
         print_report(shared->folder);
     else
-        iot_error("run: nothing was recorded in %s: %s%s", shared->folder, program->path,
+        iot_error("run: nothing was recorded: %s%s; the trace folder %s %s", program->path,
                   program->obstacle ? " cannot be traced"
-                                    : " did not load libiotrace.so, or could not write there");
+                                    : " did not load libiotrace.so, or could not write there",
+                  shared->folder,
+                  iot_run_folder_drop(shared->folder) ? "stays" : "was empty and is gone");
 }
 
 static int run(const struct options *options)
@@ -260,80 +286,46 @@ static int run(const struct options *options)
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Whether the recorder understands the value. */
-static int check(int which, const char *value)
+/* Whether the recorder understands them. */
+static int check(const struct options *o)
 {
+    const char *const *parts = o->parts;
     uint64_t n;
     uint32_t first, last;
-    switch (which) {
-    case CLOCK:
-        if (!strcmp(value, "tsc") || !strcmp(value, "monotonic"))
-            return 0;
-        iot_error("run: --clock is 'tsc' or 'monotonic', not '%s'", value);
-        return -1;
-    case STEPS:
-        if (!iot_window_steps(value, &first, &last))
-            return 0;
-        iot_error("run: --steps is A-B, A- or A, steps from 1, not '%s'", value);
-        return -1;
-    case STACKS:
-        if (!strcmp(value, "off") || !strcmp(value, "sites") || !strcmp(value, "all"))
-            return 0;
-        iot_error("run: --stacks is 'off', 'sites' or 'all', not '%s'", value);
-        return -1;
-    case MAX_SIZE:
-        if (!iot_window_size(value, &n) && n >= IOT_KEPT_BYTES_MIN && n <= IOT_KEPT_BYTES_MAX)
-            return 0;
-        iot_error("run: --max-size is a size from 4M to 4G, not '%s'", value);
-        return -1;
-    default:
-        if (!iot_window_time(value, &n))
-            return 0;
-        iot_error("run: --%s is a time like 90, 250ms, 5m or 1h, not '%s'", variables[which].option,
-                  value);
+    if (parts[STEPS] && iot_window_steps(parts[STEPS], &first, &last)) {
+        iot_error("run: --steps is A-B, A- or A, steps from 1, not '%s'", parts[STEPS]);
         return -1;
     }
+    for (int k = AFTER; k <= DURATION; k++)
+        if (parts[k] && iot_window_time(parts[k], &n)) {
+            iot_error("run: --%s is a time like 90, 250ms, 5m or 1h, not '%s'",
+                      k == AFTER ? "after" : "duration", parts[k]);
+            return -1;
+        }
+    if (parts[MAX_SIZE] && (iot_window_size(parts[MAX_SIZE], &n) || n < IOT_KEPT_BYTES_MIN ||
+                            n > IOT_KEPT_BYTES_MAX)) {
+        iot_error("run: --max-size is a size from 4M to 4G, not '%s'", parts[MAX_SIZE]);
+        return -1;
+    }
+    if (parts[STEPS] && parts[AFTER]) {
+        iot_error("run: --steps and --after are two ways to say where recording begins; give one");
+        return -1;
+    }
+    return 0;
 }
 
 int iot_cmd_run(int argc, char **argv)
 {
-    enum { FIRST = IOT_LONG_OPTION, HELP = FIRST + VARIABLES };
-    struct option long_options[VARIABLES + 3] = {
-        {"output", required_argument, NULL, 'o'},
-        {"help", no_argument, NULL, HELP},
-    };
-    struct options options = {0};
-    int option;
-
-    for (int k = 0; k < VARIABLES; k++)
-        long_options[2 + k] =
-            (struct option){variables[k].option, required_argument, NULL, FIRST + k};
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, "+:ho:", long_options, NULL)) != -1) {
-        switch (option) {
-        case 'o':
-            options.folder = optarg;
-            break;
-        case 'h':
-        case HELP:
-            fputs(help, stdout);
-            return iot_finish_stdout();
-        default:
-            if (option < FIRST || option >= FIRST + VARIABLES)
-                return iot_option_error(option, argv);
-            if (check(option - FIRST, optarg))
-                return IOT_EXIT_USAGE;
-            options.values[option - FIRST] = optarg;
-        }
-    }
-    if (options.values[STEPS] && options.values[AFTER]) {
-        iot_error("run: --steps and --after are two ways to say where recording begins; give one");
+    struct options options = {.clock = NO_CLOCK, .stacks = NO_STACKS};
+    struct iot_parsed parsed = iot_options_parse(&iot_synopsis_run, argc, argv, &options);
+    if (parsed.done)
+        return parsed.status;
+    if (check(&options))
         return IOT_EXIT_USAGE;
-    }
-    if (optind == argc) {
+    if (!parsed.n_operands) {
         iot_error("run: which command? see 'iotrace run --help'");
         return IOT_EXIT_USAGE;
     }
-    options.command = argv + optind;
+    options.command = parsed.operands;
     return run(&options);
 }

@@ -1,7 +1,6 @@
 /* iotrace whatif: the run with some of its I/O taking another time. */
 #include <errno.h>
 #include <fnmatch.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,61 +8,77 @@
 #include "analyzer/json_out.h"
 #include "analyzer/out_file.h"
 #include "analyzer/people.h"
+#include "analyzer/report_text.h"
 #include "analyzer/reporting.h"
+#include "analyzer/text.h"
 #include "analyzer/whatif.h"
 
 #define IOT_WHATIF_SCHEMA "iotrace-whatif/1"
 
-static const char help[] =
-    "Usage: iotrace whatif DIR [--object NAME]... [--file GLOB]... [CHANGE] [OPTION]\n"
-    "\n"
-    "Replays a run with some of its I/O taking another time, and says how long it\n"
-    "takes then, and what its critical path is made of. Order and contention stay as\n"
-    "they were.\n"
-    "\n"
-    "Which I/O (all of it, if none is named):\n"
-    "  --object NAME       input, artifact, state, output or other\n"
-    "  --file GLOB         files; '*' also matches slashes, and a GLOB without a\n"
-    "                      slash is matched with the last part of a path\n"
-    "\n"
-    "The change, one of:\n"
-    "  --scale X           every service time times X; 0, the default, takes it away\n"
-    "  --bandwidth GBPS    data calls take their fixed latency + bytes / bandwidth,\n"
-    "                      but none is slower than it was\n"
-    "  --latency TIME      (500ns, 80us, 2ms, 1s) in place of the fixed latency of\n"
-    "                      data calls; may go with --bandwidth. Without it the fixed\n"
-    "                      latency is fitted over the calls\n"
-    "  --overlap           as if asynchronous: beside what else its lane does up to\n"
-    "                      the next meeting with another lane, where it must be done.\n"
-    "                      The best that this can bring\n"
-    "\n"
-    "  --format text|json  for people (the default), or the schema iotrace-whatif/1\n"
-    "  -o FILE             write there; FILE is there whole or not at all\n"
-    "  --rules FILE        as for 'iotrace report'\n"
-    "  -h, --help          this text\n";
-
 struct options {
     const char *out, *rules;
-    int json;
-    int objects; /* bit o: object o */
-    const char **globs;
-    size_t n_globs;
+    size_t format;
+    unsigned objects; /* bit o: object o */
+    struct iot_texts globs;
+    double scale; /* below 0: not given */
+    bool overlap;
     struct iot_whatif_change change;
-    int scaled, overlapped;
+};
+
+#define AT(member) offsetof(struct options, member)
+
+static const struct iot_option options_of_whatif[] = {
+    {"object", 0, "NAME", "input, artifact, state, output or other", IOT_OPTION_WORDS, AT(objects),
+     (const char *const[]){"input", "artifact", "state", "output", "other", NULL},
+     "Which I/O (all of it, if none is named):"},
+    {"file", 0, "GLOB",
+     "files; '*' also matches slashes, and a GLOB without a slash is matched with the last part of "
+     "a path",
+     IOT_OPTION_TEXTS, AT(globs), NULL, NULL},
+    {"scale", 0, "X", "every service time times X; 0, the default, takes it away", IOT_OPTION_REAL,
+     AT(scale), NULL, "The change, one of:"},
+    {"bandwidth", 0, "GBPS",
+     "data calls take their fixed latency + bytes / bandwidth (GB/s), but none is slower than it "
+     "was",
+     IOT_OPTION_POSITIVE, AT(change.bandwidth_gbps), NULL, NULL},
+    {"latency", 0, "TIME",
+     "(500ns, 80us, 2ms, 1s) in place of the fixed latency of data calls; may go with --bandwidth. "
+     "Without it the fixed latency is fitted over the calls",
+     IOT_OPTION_TIME, AT(change.latency_ns), NULL, NULL},
+    {"overlap", 0, NULL,
+     "as if asynchronous: beside what else its lane does up to the next meeting with another lane, "
+     "where it must be done. The best that this can bring",
+     IOT_OPTION_FLAG, AT(overlap), NULL, NULL},
+    {"format", 0, "text|json", "for people (the default), or the schema iotrace-whatif/1",
+     IOT_OPTION_WORD, AT(format), iot_text_or_json, "The answer:"},
+    {"output", 'o', "FILE", "write there; FILE is there whole or not at all", IOT_OPTION_TEXT,
+     AT(out), NULL, NULL},
+    {"rules", 0, "FILE", "as for 'iotrace report'", IOT_OPTION_TEXT, AT(rules), NULL, NULL},
+    {0},
+};
+
+const struct iot_synopsis iot_synopsis_whatif = {
+    .command = "whatif",
+    .summary = "the run with some of its I/O taking another time",
+    .operands = "DIR",
+    .about = "Replays a run with some of its I/O taking another time, and says how long it\n"
+             "takes then, and what its critical path is made of. Order and contention stay as\n"
+             "they were.\n",
+    .options = options_of_whatif,
 };
 
 /* --- what is selected --- */
 
 static int matches(const struct options *options, const struct iot_report_file *file)
 {
-    if (!options->objects && !options->n_globs)
+    if (!options->objects && !options->globs.n)
         return 1;
     if (options->objects >> file->object & 1)
         return 1;
-    for (size_t k = 0; k < options->n_globs; k++) {
+    for (size_t k = 0; k < options->globs.n; k++) {
         const char *slash = strrchr(file->path, '/');
-        const char *name = strchr(options->globs[k], '/') || !slash ? file->path : slash + 1;
-        if (!fnmatch(options->globs[k], name, 0))
+        const char *name = strchr(options->globs.texts[k], '/') || !slash ? file->path : slash + 1;
+        if (!fnmatch(options->globs.texts[k], name, 0))
             return 1;
     }
     return 0;
@@ -131,32 +146,30 @@ static void write_text(FILE *out, const struct iot_whatif *w)
     if (w->fixed_ns != IOT_NOT_COMPUTED)
         fprintf(out, "The fixed latency of such a call, as fitted, is %s.\n",
                 iot_people_time(w->fixed_ns).text);
-    fprintf(out, "\n%-22s %9s %9s\n", "critical path", "now", "then");
+    fprintf(out, "\n%-22s %9s %9s\n", "critical path", "recorded", "then");
     for (size_t k = 0; k < n; k++)
         if (parts[k].before || parts[k].then)
             fprintf(out, "%-22s %9s %9s\n", parts[k].name, iot_people_time(parts[k].before).text,
                     iot_people_time(parts[k].then).text);
-}
-
-static void put(struct iot_json *json, const char *key, int64_t value)
-{
-    iot_json_key(json, key);
-    iot_json_int(json, value);
+    fputc('\n', out);
+    iot_write_wrapped(out,
+                      "The recorded path is the one that the run took. There may be more I/O on it "
+                      "than the report calls exposed: where it is gone, other work takes the place "
+                      "of some of it.",
+                      0, 0, IOT_TEXT_COLUMNS);
 }
 
 static void write_path(struct iot_json *json, const char *key, const struct part *parts, size_t n,
                        int then)
 {
-    iot_json_key(json, key);
-    iot_json_begin_object(json);
+    iot_json_put_object(json, key);
     for (size_t k = 0; k < n; k++)
         if (parts[k].key)
-            put(json, parts[k].key, then ? parts[k].then : parts[k].before);
-    iot_json_key(json, "io_ns");
-    iot_json_begin_object(json);
+            iot_json_put_int(json, parts[k].key, then ? parts[k].then : parts[k].before);
+    iot_json_put_object(json, "io_ns");
     for (size_t k = 0; k < n; k++)
         if (!parts[k].key)
-            put(json, parts[k].name, then ? parts[k].then : parts[k].before);
+            iot_json_put_int(json, parts[k].name, then ? parts[k].then : parts[k].before);
     iot_json_end_object(json);
     iot_json_end_object(json);
 }
@@ -169,15 +182,14 @@ static void write_json(FILE *out, const struct iot_whatif *w)
 
     iot_json_init(&json, out, IOT_JSON_PRETTY);
     iot_json_begin_object(&json);
-    iot_json_key(&json, "schema");
-    iot_json_string(&json, IOT_WHATIF_SCHEMA);
-    put(&json, "wall_ns", w->wall_ns);
-    put(&json, "new_wall_ns", w->new_wall_ns);
-    put(&json, "gained_ns", w->wall_ns - w->new_wall_ns);
-    put(&json, "calls", w->calls);
-    put(&json, "bytes", w->bytes);
-    put(&json, "service_ns", w->service_ns);
-    put(&json, "new_service_ns", w->new_service_ns);
+    iot_json_put_string(&json, "schema", IOT_WHATIF_SCHEMA);
+    iot_json_put_int(&json, "wall_ns", w->wall_ns);
+    iot_json_put_int(&json, "new_wall_ns", w->new_wall_ns);
+    iot_json_put_int(&json, "gained_ns", w->wall_ns - w->new_wall_ns);
+    iot_json_put_int(&json, "calls", w->calls);
+    iot_json_put_int(&json, "bytes", w->bytes);
+    iot_json_put_int(&json, "service_ns", w->service_ns);
+    iot_json_put_int(&json, "new_service_ns", w->new_service_ns);
     iot_json_key(&json, "fixed_latency_ns");
     if (w->fixed_ns == IOT_NOT_COMPUTED)
         iot_json_null(&json);
@@ -222,7 +234,7 @@ static int answer(const char *folder, const struct options *options, const struc
     int status = iot_out_file_open(&out, options->out);
     if (status)
         return status;
-    if (options->json)
+    if (options->format == IOT_FORMAT_JSON)
         write_json(out.stream, &w);
     else
         write_text(out.stream, &w);
@@ -245,144 +257,33 @@ static int whatif(const char *folder, const struct options *options)
 
 /* --- options --- */
 
-static int read_object(struct options *options, const char *name)
-{
-    for (int o = 0; o < IOT_OBJECTS; o++)
-        if (!strcmp(name, iot_object_names[o])) {
-            options->objects |= 1 << o;
-            return 0;
-        }
-    iot_error("whatif: --object is input, artifact, state, output or other, not '%s'", name);
-    return -1;
-}
-
-static int read_number(const char *option, const char *text, int zero, double *value)
-{
-    char *end;
-    errno = 0;
-    *value = strtod(text, &end);
-    if (errno || end == text || *end || !isfinite(*value) || *value < 0 || (!zero && *value == 0)) {
-        iot_error("whatif: %s is a number %s, not '%s'", option,
-                  zero ? "not below 0" : "above 0, in GB/s", text);
-        return -1;
-    }
-    return 0;
-}
-
-static int read_time(const char *text, int64_t *ns)
-{
-    static const struct {
-        const char *unit;
-        double ns;
-    } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-    char *end;
-    errno = 0;
-    double value = strtod(text, &end);
-    for (size_t k = 0; k < sizeof units / sizeof *units; k++)
-        if (end != text && !strcmp(end, units[k].unit) && value >= 0 &&
-            value * units[k].ns < 1e15) {
-            *ns = (int64_t)(value * units[k].ns + 0.5);
-            return 0;
-        }
-    iot_error("whatif: --latency is a time with its unit (500ns, 80us, 2ms, 1s), not '%s'", text);
-    return -1;
-}
-
 static int check_change(struct options *options)
 {
+    int scaled = options->scale >= 0;
     int transfer = options->change.bandwidth_gbps > 0 || options->change.latency_ns >= 0;
-    if (options->scaled + transfer + options->overlapped > 1) {
+    if (scaled + transfer + options->overlap > 1) {
         iot_error("whatif: one change at a time: --scale, --bandwidth with --latency, or "
                   "--overlap");
         return -1;
     }
-    options->change.kind = transfer              ? IOT_WHATIF_TRANSFER
-                           : options->overlapped ? IOT_WHATIF_OVERLAP
-                                                 : IOT_WHATIF_SCALE;
+    options->change.scale = scaled ? options->scale : 0;
+    options->change.kind = transfer           ? IOT_WHATIF_TRANSFER
+                           : options->overlap ? IOT_WHATIF_OVERLAP
+                                              : IOT_WHATIF_SCALE;
     return 0;
-}
-
-enum {
-    OBJECT = IOT_LONG_OPTION,
-    FILES,
-    SCALE,
-    BANDWIDTH,
-    LATENCY,
-    OVERLAP,
-    FORMAT,
-    RULES,
-    HELP
-};
-
-static int read_option(struct options *options, int option, char **argv)
-{
-    switch (option) {
-    case OBJECT:
-        return read_object(options, optarg) ? IOT_EXIT_USAGE : 0;
-    case FILES:
-        options->globs[options->n_globs++] = optarg;
-        return 0;
-    case SCALE:
-        options->scaled = 1;
-        return read_number("--scale", optarg, 1, &options->change.scale) ? IOT_EXIT_USAGE : 0;
-    case BANDWIDTH:
-        return read_number("--bandwidth", optarg, 0, &options->change.bandwidth_gbps)
-                   ? IOT_EXIT_USAGE
-                   : 0;
-    case LATENCY:
-        return read_time(optarg, &options->change.latency_ns) ? IOT_EXIT_USAGE : 0;
-    case OVERLAP:
-        options->overlapped = 1;
-        return 0;
-    case FORMAT:
-        options->json = !strcmp(optarg, "json");
-        if (options->json || !strcmp(optarg, "text"))
-            return 0;
-        iot_error("whatif: --format is 'text' or 'json', not '%s'", optarg);
-        return IOT_EXIT_USAGE;
-    case 'o':
-        options->out = optarg;
-        return 0;
-    case RULES:
-        options->rules = optarg;
-        return 0;
-    default:
-        return iot_option_error(option, argv);
-    }
 }
 
 int iot_cmd_whatif(int argc, char **argv)
 {
-    static const struct option long_options[] = {
-        {"object", required_argument, NULL, OBJECT},   {"file", required_argument, NULL, FILES},
-        {"scale", required_argument, NULL, SCALE},     {"bandwidth", required_argument, NULL, BANDWIDTH},
-        {"latency", required_argument, NULL, LATENCY}, {"overlap", no_argument, NULL, OVERLAP},
-        {"format", required_argument, NULL, FORMAT},   {"output", required_argument, NULL, 'o'},
-        {"rules", required_argument, NULL, RULES},     {"help", no_argument, NULL, HELP},
-        {NULL, 0, NULL, 0},
-    };
-    struct options options = {.change = {.latency_ns = -1},
-                              .globs = calloc((size_t)argc + 1, sizeof *options.globs)};
-    int option, status = options.globs ? 0 : IOT_EXIT_USAGE;
+    struct options options = {.scale = -1, .change = {.latency_ns = -1}};
+    struct iot_parsed parsed = iot_options_parse(&iot_synopsis_whatif, argc, argv, &options);
+    int status = parsed.done ? parsed.status : IOT_EXIT_USAGE;
 
-    opterr = 0;
-    while (!status && (option = getopt_long(argc, argv, ":ho:", long_options, NULL)) != -1) {
-        if (option == 'h' || option == HELP) {
-            free(options.globs);
-            fputs(help, stdout);
-            return iot_finish_stdout();
-        }
-        status = read_option(&options, option, argv);
-    }
-    if (!status && argc - optind != 1) {
+    if (!parsed.done && parsed.n_operands != 1)
         iot_error("whatif: needs one folder of a trace, got %d; see 'iotrace whatif --help'",
-                  argc - optind);
-        status = IOT_EXIT_USAGE;
-    }
-    if (!status && check_change(&options))
-        status = IOT_EXIT_USAGE;
-    if (!status)
-        status = whatif(argv[optind], &options);
-    free(options.globs);
+                  parsed.n_operands);
+    else if (!parsed.done && !check_change(&options))
+        status = whatif(parsed.operands[0], &options);
+    free(options.globs.texts);
     return status;
 }

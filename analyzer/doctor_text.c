@@ -61,26 +61,19 @@ void iot_doctor_write_json(const struct iot_doctor *d, FILE *out)
     struct iot_json json;
     iot_json_init(&json, out, IOT_JSON_PRETTY);
     iot_json_begin_object(&json);
-    iot_json_key(&json, "schema");
-    iot_json_string(&json, "iotrace-doctor/1");
-    iot_json_key(&json, "command");
-    iot_json_begin_array(&json);
+    iot_json_put_string(&json, "schema", "iotrace-doctor/1");
+    iot_json_put_array(&json, "command");
     for (char *const *word = d->command; word && *word; word++)
         iot_json_string(&json, *word);
     iot_json_end_array(&json);
-    iot_json_key(&json, "traceable");
-    iot_json_bool(&json, iot_doctor_level(d) != IOT_LEVEL_BAD);
-    iot_json_key(&json, "findings");
-    iot_json_begin_array(&json);
+    iot_json_put_bool(&json, "traceable", iot_doctor_level(d) != IOT_LEVEL_BAD);
+    iot_json_put_array(&json, "findings");
     for (size_t i = 0; i < d->n; i++) {
         const struct iot_finding *f = &d->findings[i];
         iot_json_begin_object(&json);
-        iot_json_key(&json, "check");
-        iot_json_string(&json, f->check);
-        iot_json_key(&json, "level");
-        iot_json_string(&json, iot_level_names[f->level]);
-        iot_json_key(&json, "finding");
-        iot_json_string(&json, f->what);
+        iot_json_put_string(&json, "check", f->check);
+        iot_json_put_string(&json, "level", iot_level_names[f->level]);
+        iot_json_put_string(&json, "finding", f->what);
         iot_json_key(&json, "action");
         if (f->action)
             iot_json_string(&json, f->action);

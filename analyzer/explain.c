@@ -31,11 +31,11 @@ const char *iot_by_words(unsigned by)
     static const char *const words[] = {
         [IOT_BY_USER] = "a rule of yours",
         [IOT_BY_KIND] = "what it is",
-        [IOT_BY_SURE] = "a built-in rule that is sure",
+        [IOT_BY_SURE] = "a built-in rule",
         [IOT_BY_BEHAVIOUR] = "how it was used",
         [IOT_BY_COMPANY] = "the files beside it",
-        [IOT_BY_SMALL] = "a built-in rule for small files",
-        [IOT_BY_LIKELY] = "a built-in rule that is only likely",
+        [IOT_BY_SMALL] = "its size and its name",
+        [IOT_BY_LIKELY] = "its name alone, so it may be wrong",
         [IOT_BY_GUESS] = "a guess, since nothing else tells",
         [IOT_BY_NOTHING] = "no bytes moved",
     };

@@ -193,12 +193,17 @@ static void put_sizes(const struct iot_explained *x, FILE *out)
 static void put_times(const struct iot_explained *x, FILE *out)
 {
     int64_t most = 0;
+    int first = 0, last = IOT_EXPLAIN_PARTS - 1; /* with any service: what is outside says nothing */
     for (int k = 0; k < IOT_EXPLAIN_PARTS; k++)
         most = x->exposed_in[k] > most ? x->exposed_in[k] : most;
+    while (last >= 0 && !x->service_in[last])
+        last--;
+    while (first < last && !x->service_in[first])
+        first++;
     if (!x->service_ns)
         return;
     fprintf(out, "\n%-15s %9s %9s\n", "when in the run", "service", "exposed");
-    for (int k = 0; k < IOT_EXPLAIN_PARTS; k++) {
+    for (int k = first; k <= last; k++) {
         fprintf(out, "%5d to %3d %% %10s %9s", 10 * k, 10 * k + 10,
                 iot_people_time(x->service_in[k]).text, iot_people_time(x->exposed_in[k]).text);
         if (x->exposed_in[k])

@@ -58,4 +58,17 @@ void iot_json_string(struct iot_json *json, const char *text);
 /* The same for text that may hold NUL bytes. */
 void iot_json_bytes(struct iot_json *json, const char *text, size_t n);
 
+/* A key with its value. */
+void iot_json_put_int(struct iot_json *json, const char *key, int64_t value);
+void iot_json_put_uint(struct iot_json *json, const char *key, uint64_t value);
+void iot_json_put_double(struct iot_json *json, const char *key, double value);
+void iot_json_put_bool(struct iot_json *json, const char *key, bool value);
+void iot_json_put_null(struct iot_json *json, const char *key);
+void iot_json_put_string(struct iot_json *json, const char *key, const char *text); /* NULL: null */
+void iot_json_put_strings(struct iot_json *json, const char *key, const char *const *texts,
+                          size_t n);
+/* A key, and what begins there. */
+void iot_json_put_object(struct iot_json *json, const char *key);
+void iot_json_put_array(struct iot_json *json, const char *key);
+
 #endif

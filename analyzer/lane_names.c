@@ -28,9 +28,9 @@ static int own_name(const struct iot_trace *trace, const struct iot_lane *lane,
     memcpy(name + 8, &e->addr[last - 1], 8);
     name[COMM_BYTES] = '\0';
     const struct iot_process *p = &trace->processes[lane->process];
-    const char *called = p->command && p->command[0] ? last_part(p->command[0]) : "";
+    const char *first = p->command && p->command[0] ? last_part(p->command[0]) : "";
     return name[0] && strncmp(name, program_of(p), COMM_BYTES - 1) != 0 &&
-           strncmp(name, called, COMM_BYTES - 1) != 0;
+           strncmp(name, first, COMM_BYTES - 1) != 0;
 }
 
 static const struct iot_process *parent_of(const struct iot_trace *trace,
@@ -40,6 +40,35 @@ static const struct iot_process *parent_of(const struct iot_trace *trace,
         if (trace->processes[k].pid == p->ppid && trace->processes[k].start_ns <= p->start_ns)
             return &trace->processes[k];
     return NULL;
+}
+
+static int is_interpreter(const char *program)
+{
+    static const char *const names[] = {"python", "pypy", "perl",  "ruby", "node",
+                                        "bash",   "dash", "julia", "java", "sh"};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        size_t n = strlen(names[k]);
+        if (!strncmp(program, names[k], n) && (!program[n] || strchr(".0123456789-", program[n])))
+            return 1;
+    }
+    return 0;
+}
+
+/* The program, or the script that its interpreter runs: the first argument, if that is no option. */
+static const char *called(const struct iot_process *p)
+{
+    const char *program = program_of(p);
+    int has_script = p->command && p->command[0] && p->command[1] && *p->command[1] &&
+                     *p->command[1] != '-' && is_interpreter(program);
+    return has_script ? last_part(p->command[1]) : program;
+}
+
+static int has_others(const struct iot_trace *trace)
+{
+    for (size_t k = 1; k < trace->n_processes; k++)
+        if (trace->processes[k].pid != trace->processes[0].pid)
+            return 1;
+    return 0;
 }
 
 static int same_program(const struct iot_process *a, const struct iot_process *b)
@@ -66,20 +95,22 @@ const char *iot_lane_name(const struct iot_trace *trace, uint32_t index, struct 
     const struct iot_lane *lane = &trace->lanes[index];
     const struct iot_process *p = &trace->processes[lane->process];
     int in_root = p->pid == trace->processes[0].pid;
-    char process[NAME_BYTES] = "main thread", name[2 * NAME_BYTES], own[COMM_BYTES + 1];
-    int named = lane->number && own_name(trace, lane, own);
+    char process[NAME_BYTES] = "", thread[NAME_BYTES] = "main thread", own[COMM_BYTES + 1];
+    char name[2 * NAME_BYTES];
 
+    if (lane->number && own_name(trace, lane, own))
+        snprintf(thread, sizeof thread, "%s", own);
+    else if (lane->number)
+        snprintf(thread, sizeof thread, "thread %u", lane->number);
     if (!in_root)
         process_name(trace, p, process);
-    if (!lane->number)
+    else if (has_others(trace))
+        snprintf(process, sizeof process, "%.100s", called(p));
+    if (!*process)
+        snprintf(name, sizeof name, "%s", thread);
+    else if (!in_root && !lane->number)
         snprintf(name, sizeof name, "%s", process);
-    else if (in_root && named)
-        snprintf(name, sizeof name, "%s", own);
-    else if (in_root)
-        snprintf(name, sizeof name, "thread %u", lane->number);
-    else if (named)
-        snprintf(name, sizeof name, "%s of %s", own, process);
     else
-        snprintf(name, sizeof name, "thread %u of %s", lane->number, process);
+        snprintf(name, sizeof name, "%s of %s", thread, process);
     return iot_arena_text(arena, name, strlen(name));
 }

@@ -94,6 +94,11 @@ static int read_event(json_t *from, size_t index, struct io_ledger_event *event,
     json_object_foreach(from, name, value)
     {
         const struct io_ledger_field *field = find_field(name);
+        if (!field && !strcmp(name, IOT_LEDGER_LABEL) && json_is_string(value))
+            continue;
+        if (!field && !strcmp(name, IOT_LEDGER_LABEL))
+            return complain(message, "events[%zu].%s must be a string, not %s", index, name,
+                            type_text(value));
         if (!field)
             return complain(message, "events[%zu].%.40s is not a field of an event", index, name);
         const char *type = set_field(event, field, value);

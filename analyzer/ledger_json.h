@@ -1,5 +1,6 @@
 /* The events of a ledger from JSON: an array of events, or an object whose only member "events" is
- * such an array. An event is an object with the fields of iot_ledger_fields.
+ * such an array. An event is an object with the fields of iot_ledger_fields, and may have a text
+ * IOT_LEDGER_LABEL, which is for people and not looked at.
  *
  * Strict, so that a slip never becomes a figure: an unknown, missing or repeated field, a value
  * of another type (true, 1.0 and "1" are no integers), anything after the end, and text that is
@@ -12,6 +13,8 @@
 #include <stdio.h>
 
 #include "analyzer/ledger.h"
+
+#define IOT_LEDGER_LABEL "phase"
 
 /* No more is read: the parser's memory is up to about 100 times the text. */
 #define IOT_LEDGER_JSON_MAX_BYTES (4u << 20)

@@ -5,13 +5,13 @@
 #include "analyzer/cmd.h"
 
 static const struct iot_command commands[] = {
-    {"doctor", iot_cmd_doctor, "what can and cannot be traced here, and why"},
-    {"dump", iot_cmd_dump, "every event of a run"},
-    {"explain", iot_cmd_explain, "why a file is the object it is, and how it was used"},
-    {"ledger", iot_cmd_ledger, "the service-time ledger of hand-written I/O events"},
-    {"report", iot_cmd_report, "which I/O makes a run longer, and by how much"},
-    {"run", iot_cmd_run, "a command, traced, and a short report after it"},
-    {"whatif", iot_cmd_whatif, "the run with some of its I/O taking another time"},
+    {&iot_synopsis_doctor, iot_cmd_doctor},
+    {&iot_synopsis_dump, iot_cmd_dump},
+    {&iot_synopsis_explain, iot_cmd_explain},
+    {&iot_synopsis_ledger, iot_cmd_ledger},
+    {&iot_synopsis_report, iot_cmd_report},
+    {&iot_synopsis_run, iot_cmd_run},
+    {&iot_synopsis_whatif, iot_cmd_whatif},
 };
 
 #define N_COMMANDS (sizeof commands / sizeof commands[0])
@@ -24,7 +24,8 @@ static int print_help(void)
            "would win.\n"
            "\n");
     for (size_t i = 0; i < N_COMMANDS; i++)
-        printf("  %-11s %s\n", commands[i].name, commands[i].help);
+        printf("  %-11s %s\n", commands[i].synopsis->command,
+               commands[i].synopsis->summary);
     printf("\n"
            "'iotrace COMMAND --help' says more about one. 'iotrace --version' prints the\n"
            "version.\n");
@@ -44,7 +45,7 @@ int main(int argc, char **argv)
         return iot_finish_stdout();
     }
     for (size_t i = 0; i < N_COMMANDS; i++)
-        if (!strcmp(argv[1], commands[i].name))
+        if (!strcmp(argv[1], commands[i].synopsis->command))
             return commands[i].run(argc - 1, argv + 1);
     iot_error("'%s' is not a command; 'iotrace --help' lists them", argv[1]);
     return IOT_EXIT_USAGE;

@@ -44,6 +44,17 @@ uint8_t iot_phase_at(const struct iot_phases *phases, int64_t ns)
     return p;
 }
 
+struct iot_phase_sum iot_phase_sum(const struct iot_phase *phase)
+{
+    struct iot_phase_sum sum = {0};
+    for (int o = 0; o < IOT_OBJECTS; o++) {
+        sum.bytes += phase->objects[o].figures.bytes;
+        sum.service_ns += phase->objects[o].figures.service_ns;
+        sum.exposed_ns += phase->objects[o].figures.exposed_ns;
+    }
+    return sum;
+}
+
 /* --- figures --- */
 
 static struct iot_figures *part(struct work *w, size_t phase, size_t object)

@@ -38,6 +38,12 @@ struct iot_phases {
     size_t n;
 };
 
+/* Over all objects. */
+struct iot_phase_sum {
+    int64_t bytes, service_ns, exposed_ns;
+};
+struct iot_phase_sum iot_phase_sum(const struct iot_phase *phase);
+
 /* The index of the phase that an event belongs to which ends then. */
 uint8_t iot_phase_at(const struct iot_phases *phases, int64_t ns);
 

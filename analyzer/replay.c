@@ -94,6 +94,12 @@ int iot_replay_set_service(struct iot_replay *r, const int64_t *service_ns)
     return 0;
 }
 
+void iot_replay_set_less(struct iot_replay *r, const int64_t *less_ns)
+{
+    for (uint32_t k = 0; k < n_slots(r); k++)
+        r->dag.base_ns[k] = edge_of(r, k)->base_ns - (less_ns ? less_ns[r->graph->in_edges[k]] : 0);
+}
+
 struct iot_line iot_replay_run(struct iot_replay *r, struct iot_lambda lambda)
 {
     iot_dag_run(&r->dag, lambda, &r->longest);

@@ -33,6 +33,10 @@ void iot_replay_free(struct iot_replay *r);
  * services are then undefined until the next success). */
 int iot_replay_set_service(struct iot_replay *r, const int64_t *service_ns);
 
+/* Takes so much away from the base of each edge, ns, 0 .. its base, for all replays that follow; NULL:
+ * nothing. */
+void iot_replay_set_less(struct iot_replay *r, const int64_t *less_ns);
+
 /* Replays at lambda and returns the path from start to end; where several are as long, the one
  * whose walk back from end stays in the lane, else goes to the lowest lane number. */
 struct iot_line iot_replay_run(struct iot_replay *r, struct iot_lambda lambda);

@@ -7,6 +7,7 @@
 #include "analyzer/arena.h"
 #include "analyzer/phases.h"
 #include "analyzer/report_parts.h"
+#include "analyzer/serialization.h"
 
 int iot_report_make(struct iot_report *report, const struct iot_trace *trace,
                     const struct iot_model *model, const struct iot_classes *classes,
@@ -44,6 +45,9 @@ void iot_report_free(struct iot_report *report)
     free(report->waits);
     free(report->sites);
     free(report->of_event);
+    if (report->gaps)
+        free(report->gaps->gaps);
+    free(report->gaps);
     free(report->phases);
     iot_advice_free(report->advice);
     free(report->run.untraced);

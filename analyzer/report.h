@@ -72,7 +72,7 @@ struct iot_report_file {
     const char *why; /* it has this object */
     uint32_t file;   /* index in the trace; IOT_NO_INDEX: none of them */
     uint8_t object;
-    uint8_t rest; /* "(n more)": what --top cut */
+    uint64_t rest; /* of "(n more)", what --top cut: n */
     struct iot_figures figures;
     struct iot_ready ready;
 };
@@ -89,7 +89,9 @@ struct iot_report_run {
     uint64_t processes, lanes; /* a process that execs stays one */
     uint64_t storage_read_bytes, storage_write_bytes;
     int64_t file_read_bytes; /* by calls, from regular files */
-    uint64_t runqueue_ns;
+    /* Ready, and waiting for a CPU, in calls and outside: the kernel counts it for main threads. */
+    uint64_t runqueue_ns;        /* in all processes */
+    int64_t carrier_runqueue_ns; /* in those whose main thread carries the run; at most all of it */
     int tsc;
     struct iot_untraced *untraced;
     size_t n_untraced;
@@ -115,6 +117,7 @@ struct iot_report {
     size_t n_waits;
     struct iot_call_site *sites; /* those that cost most, if stacks were recorded */
     size_t n_sites;
+    struct iot_gaps *gaps;          /* where objects were encoded and decoded: serialization.h */
     uint32_t *of_event;             /* row by event; IOT_NO_INDEX: no I/O */
     struct iot_phases *phases;      /* phases.h */
     struct iot_advice_list *advice; /* advice.h */

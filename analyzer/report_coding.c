@@ -16,7 +16,9 @@ int iot_rows_coding(struct iot_rows *rows)
     struct iot_phases *phases = r->phases;
     size_t n_files = r->trace->n_files;
     struct iot_coding *coding = malloc((n_files + 1) * sizeof *coding);
-    int failed = !coding || iot_serialization_find(coding, r->model, rows->classes, phases);
+    r->gaps = calloc(1, sizeof *r->gaps);
+    int failed = !coding || !r->gaps ||
+                 iot_serialization_find(coding, r->gaps, r->model, rows->classes, phases);
 
     for (size_t f = 0; f < n_files && !failed; f++)
         for (size_t p = 0; p < phases->n; p++)

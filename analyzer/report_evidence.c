@@ -126,6 +126,19 @@ static int of_window(struct iot_report *r)
                   "a part of a run");
 }
 
+/* The same figure as in the advice. What is waited for within a call counts as its service. */
+static int of_contention(struct iot_report *r)
+{
+    int64_t all = r->run.runqueue_ns < INT64_MAX ? (int64_t)r->run.runqueue_ns : INT64_MAX;
+    if (all <= r->model->wall_ns / 100)
+        return 0;
+    return say(r,
+               "Processes were ready to run and waited %s for a CPU, the run's main thread %s of it: "
+               "within a call this counts as service, so on a machine of its own the run may look "
+               "different",
+               iot_people_time(all).text, iot_people_time(r->run.carrier_runqueue_ns).text);
+}
+
 int iot_report_evidence(struct iot_report *r)
 {
     const struct iot_model *model = r->model;
@@ -137,11 +150,7 @@ int iot_report_evidence(struct iot_report *r)
     if (say(r, "Replays keep the order and the contention of this run: what is recoverable is an "
                "estimate, and does not add up over objects"))
         return -1;
-    if (r->run.runqueue_ns > (uint64_t)model->wall_ns / 100 &&
-        say(r,
-            "Processes were ready and waited %s for a CPU: on a machine of its own the run may "
-            "look different",
-            iot_people_time((int64_t)r->run.runqueue_ns).text))
+    if (of_contention(r))
         return -1;
     return model->exposed_error_ns ? say(r, "Which calls are exposed is uncertain by at most %s",
                                          iot_people_time(model->exposed_error_ns).text)

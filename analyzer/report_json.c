@@ -3,55 +3,22 @@
 #include "analyzer/json_out.h"
 #include "analyzer/report_json_parts.h"
 
-static void put_int(struct iot_json *json, const char *key, int64_t value)
-{
-    iot_json_key(json, key);
-    iot_json_int(json, value);
-}
-
-static void put_uint(struct iot_json *json, const char *key, uint64_t value)
-{
-    iot_json_key(json, key);
-    iot_json_uint(json, value);
-}
-
-static void put_text(struct iot_json *json, const char *key, const char *value)
-{
-    iot_json_key(json, key);
-    iot_json_string(json, value);
-}
-
-static void put_null(struct iot_json *json, const char *key)
-{
-    iot_json_key(json, key);
-    iot_json_null(json);
-}
-
-static void begin(struct iot_json *json, const char *key)
-{
-    iot_json_key(json, key);
-    iot_json_begin_object(json);
-}
-
 static void put_queues(struct iot_json *json, const struct iot_report *r)
 {
-    iot_json_key(json, "queues");
-    iot_json_begin_array(json);
+    iot_json_put_array(json, "queues");
     for (size_t i = 0; i < r->n_queues; i++) {
         const struct iot_queue *q = &r->queues[i];
         iot_json_begin_object(json);
-        put_text(json, "name", q->name);
-        put_text(json, "object", iot_object_names[q->object]);
-        put_text(json, "producer", q->producer);
-        put_text(json, "consumer", q->consumer);
-        begin(json, "length");
-        iot_json_key(json, "mean");
-        iot_json_double(json, q->mean_length);
-        put_int(json, "max", q->max_length);
+        iot_json_put_string(json, "name", q->name);
+        iot_json_put_string(json, "object", iot_object_names[q->object]);
+        iot_json_put_string(json, "producer", q->producer);
+        iot_json_put_string(json, "consumer", q->consumer);
+        iot_json_put_object(json, "length");
+        iot_json_put_double(json, "mean", q->mean_length);
+        iot_json_put_int(json, "max", q->max_length);
         iot_json_end_object(json);
-        iot_json_key(json, "growing");
-        iot_json_bool(json, q->growing);
-        put_int(json, "messages", q->messages);
+        iot_json_put_bool(json, "growing", q->growing);
+        iot_json_put_int(json, "messages", q->messages);
         iot_json_end_object(json);
     }
     iot_json_end_array(json);
@@ -62,39 +29,28 @@ enum { WAITS_MAX = 100 };
 
 static void put_waits(struct iot_json *json, const struct iot_report *r)
 {
-    iot_json_key(json, "waits");
-    iot_json_begin_array(json);
+    iot_json_put_array(json, "waits");
     for (size_t i = 0; i < r->n_waits && i < WAITS_MAX; i++) {
         const struct iot_waited *w = &r->waits[i];
         iot_json_begin_object(json);
-        put_text(json, "waiter", w->waiter);
-        put_text(json, "waited_for", w->other);
-        put_text(json, "doing", w->doing);
-        put_text(json, "path", w->path);
-        put_text(json, "object", iot_object_names[w->object]);
-        put_int(json, "waited_ns", w->waited_ns);
+        iot_json_put_string(json, "waiter", w->waiter);
+        iot_json_put_string(json, "waited_for", w->other);
+        iot_json_put_string(json, "doing", w->doing);
+        iot_json_put_string(json, "path", w->path);
+        iot_json_put_string(json, "object", iot_object_names[w->object]);
+        iot_json_put_int(json, "waited_ns", w->waited_ns);
         iot_json_end_object(json);
     }
     iot_json_end_array(json);
 }
 
-static void put_texts(struct iot_json *json, const char *key, const char *const *texts, size_t n)
-{
-    iot_json_key(json, key);
-    iot_json_begin_array(json);
-    for (size_t i = 0; i < n; i++)
-        iot_json_string(json, texts[i]);
-    iot_json_end_array(json);
-}
-
 static void put_untraced(struct iot_json *json, const struct iot_report_run *run)
 {
-    iot_json_key(json, "untraced");
-    iot_json_begin_array(json);
+    iot_json_put_array(json, "untraced");
     for (size_t i = 0; i < run->n_untraced; i++) {
         iot_json_begin_object(json);
-        put_uint(json, "pid", run->untraced[i].pid);
-        put_text(json, "why", run->untraced[i].why);
+        iot_json_put_uint(json, "pid", run->untraced[i].pid);
+        iot_json_put_string(json, "why", run->untraced[i].why);
         iot_json_end_object(json);
     }
     iot_json_end_array(json);
@@ -102,16 +58,15 @@ static void put_untraced(struct iot_json *json, const struct iot_report_run *run
 
 static void put_sites(struct iot_json *json, const struct iot_report *r)
 {
-    iot_json_key(json, "sites");
-    iot_json_begin_array(json);
+    iot_json_put_array(json, "sites");
     for (size_t i = 0; i < r->n_sites; i++) {
         const struct iot_call_site *s = &r->sites[i];
         iot_json_begin_object(json);
-        put_int(json, "exposed_ns", s->exposed_ns);
-        put_int(json, "service_ns", s->service_ns);
-        put_uint(json, "calls", s->calls);
-        put_int(json, "bytes", s->bytes);
-        put_texts(json, "frames", s->frames, s->n_frames);
+        iot_json_put_int(json, "exposed_ns", s->exposed_ns);
+        iot_json_put_int(json, "service_ns", s->service_ns);
+        iot_json_put_uint(json, "calls", s->calls);
+        iot_json_put_int(json, "bytes", s->bytes);
+        iot_json_put_strings(json, "frames", s->frames, s->n_frames);
         iot_json_end_object(json);
     }
     iot_json_end_array(json);
@@ -122,18 +77,17 @@ static void put_window(struct iot_json *json, const struct iot_report *r)
 {
     const struct iot_seen *seen = &r->trace->seen;
     if (!seen->spans) {
-        put_null(json, "window");
+        iot_json_put_null(json, "window");
         return;
     }
-    begin(json, "window");
-    put_int(json, "run_ns", seen->run_ns);
-    put_uint(json, "older_events", seen->older_events);
-    iot_json_key(json, "parts");
-    iot_json_begin_array(json);
+    iot_json_put_object(json, "window");
+    iot_json_put_int(json, "run_ns", seen->run_ns);
+    iot_json_put_uint(json, "older_events", seen->older_events);
+    iot_json_put_array(json, "parts");
     for (size_t k = 0; k < seen->n; k++) {
         iot_json_begin_object(json);
-        put_int(json, "start_ns", seen->spans[k].begin_ns);
-        put_int(json, "end_ns", seen->spans[k].end_ns);
+        iot_json_put_int(json, "start_ns", seen->spans[k].begin_ns);
+        iot_json_put_int(json, "end_ns", seen->spans[k].end_ns);
         iot_json_end_object(json);
     }
     iot_json_end_array(json);
@@ -147,27 +101,27 @@ static void put_run(struct iot_json *json, const struct iot_report *r)
     while (run->command[n_command])
         n_command++;
 
-    begin(json, "run");
-    put_texts(json, "command", run->command, n_command);
-    put_text(json, "host", run->host);
-    put_uint(json, "start_realtime_ns", run->start_realtime_ns);
-    put_uint(json, "processes", run->processes);
-    put_uint(json, "lanes", run->lanes);
-    put_uint(json, "events", r->trace->events.n);
-    put_uint(json, "dropped_events", r->trace->dropped_events);
-    put_uint(json, "salvaged_processes", r->trace->salvaged_processes);
-    put_text(json, "clock", run->tsc ? "tsc" : "monotonic");
+    iot_json_put_object(json, "run");
+    iot_json_put_strings(json, "command", run->command, n_command);
+    iot_json_put_string(json, "host", run->host);
+    iot_json_put_uint(json, "start_realtime_ns", run->start_realtime_ns);
+    iot_json_put_uint(json, "processes", run->processes);
+    iot_json_put_uint(json, "lanes", run->lanes);
+    iot_json_put_uint(json, "events", r->trace->events.n);
+    iot_json_put_uint(json, "dropped_events", r->trace->dropped_events);
+    iot_json_put_uint(json, "salvaged_processes", r->trace->salvaged_processes);
+    iot_json_put_string(json, "clock", run->tsc ? "tsc" : "monotonic");
     put_untraced(json, run);
-    put_texts(json, "not_seen", run->not_seen, run->n_not_seen);
-    begin(json, "storage");
-    put_uint(json, "read_bytes", run->storage_read_bytes);
-    put_uint(json, "write_bytes", run->storage_write_bytes);
+    iot_json_put_strings(json, "not_seen", run->not_seen, run->n_not_seen);
+    iot_json_put_object(json, "storage");
+    iot_json_put_uint(json, "read_bytes", run->storage_read_bytes);
+    iot_json_put_uint(json, "write_bytes", run->storage_write_bytes);
     iot_json_end_object(json);
-    put_uint(json, "runqueue_ns", run->runqueue_ns);
-    begin(json, "fingerprint");
-    put_text(json, "cpu", run->cpu);
-    put_text(json, "kernel", run->kernel);
-    put_texts(json, "filesystems", run->filesystems, run->n_filesystems);
+    iot_json_put_uint(json, "runqueue_ns", run->runqueue_ns);
+    iot_json_put_object(json, "fingerprint");
+    iot_json_put_string(json, "cpu", run->cpu);
+    iot_json_put_string(json, "kernel", run->kernel);
+    iot_json_put_strings(json, "filesystems", run->filesystems, run->n_filesystems);
     iot_json_end_object(json);
     put_window(json, r);
     iot_json_end_object(json);
@@ -175,26 +129,25 @@ static void put_run(struct iot_json *json, const struct iot_report *r)
 
 static void put_path(struct iot_json *json, const struct iot_path_parts *path)
 {
-    begin(json, "path");
-    put_int(json, "compute_ns", path->compute_ns);
-    put_int(json, "io_ns", path->io_ns);
-    put_int(json, "gpu_ns", path->gpu_ns);
-    put_int(json, "sleep_ns", path->sleep_ns);
-    put_int(json, "wake_ns", path->wake_ns);
-    put_int(json, "external_ns", path->external_ns);
-    put_int(json, "unexplained_ns", path->unexplained_ns);
+    iot_json_put_object(json, "path");
+    iot_json_put_int(json, "compute_ns", path->compute_ns);
+    iot_json_put_int(json, "io_ns", path->io_ns);
+    iot_json_put_int(json, "gpu_ns", path->gpu_ns);
+    iot_json_put_int(json, "sleep_ns", path->sleep_ns);
+    iot_json_put_int(json, "wake_ns", path->wake_ns);
+    iot_json_put_int(json, "external_ns", path->external_ns);
+    iot_json_put_int(json, "unexplained_ns", path->unexplained_ns);
     iot_json_end_object(json);
 }
 
 static void put_model(struct iot_json *json, const struct iot_model *model)
 {
-    begin(json, "model");
-    put_int(json, "exposed_error_ns", model->exposed_error_ns);
-    put_int(json, "replay_error_ns", model->replay_error_ns);
-    put_uint(json, "unmatched_waits", model->unmatched_waits);
-    put_uint(json, "cut_edges", model->cut_edges);
-    iot_json_key(json, "curve");
-    iot_json_begin_array(json);
+    iot_json_put_object(json, "model");
+    iot_json_put_int(json, "exposed_error_ns", model->exposed_error_ns);
+    iot_json_put_int(json, "replay_error_ns", model->replay_error_ns);
+    iot_json_put_uint(json, "unmatched_waits", model->unmatched_waits);
+    iot_json_put_uint(json, "cut_edges", model->cut_edges);
+    iot_json_put_array(json, "curve");
     for (size_t i = 0; i < model->n_curve; i++) {
         iot_json_begin_array(json);
         iot_json_double(json, model->curve[i].lambda);
@@ -208,14 +161,14 @@ static void put_model(struct iot_json *json, const struct iot_model *model)
 static void put_latency(struct iot_json *json, const struct iot_figures *f)
 {
     if (!f->timed_ops) {
-        put_null(json, "latency_ns");
+        iot_json_put_null(json, "latency_ns");
         return;
     }
-    begin(json, "latency_ns");
-    put_int(json, "p50", f->latency.p50_ns);
-    put_int(json, "p95", f->latency.p95_ns);
-    put_int(json, "p99", f->latency.p99_ns);
-    put_int(json, "max", f->latency.max_ns);
+    iot_json_put_object(json, "latency_ns");
+    iot_json_put_int(json, "p50", f->latency.p50_ns);
+    iot_json_put_int(json, "p95", f->latency.p95_ns);
+    iot_json_put_int(json, "p99", f->latency.p99_ns);
+    iot_json_put_int(json, "max", f->latency.max_ns);
     iot_json_end_object(json);
 }
 
@@ -227,67 +180,66 @@ static void put_fit(struct iot_json *json, const struct iot_fit *fit)
     else
         iot_json_null(json);
     if (fit->known)
-        put_int(json, "fixed_latency_ns", (int64_t)(fit->latency_ns + 0.5));
+        iot_json_put_int(json, "fixed_latency_ns", (int64_t)(fit->latency_ns + 0.5));
     else
-        put_null(json, "fixed_latency_ns");
+        iot_json_put_null(json, "fixed_latency_ns");
 }
 
 static void put_ready(struct iot_json *json, const struct iot_ready *ready)
 {
     if (!ready->known) {
-        put_null(json, "ready_ns");
+        iot_json_put_null(json, "ready_ns");
         return;
     }
-    begin(json, "ready_ns");
-    put_int(json, "storage", ready->storage_ns);
-    put_int(json, "decode", ready->decode_ns);
-    put_int(json, "placement", ready->placement_ns);
+    iot_json_put_object(json, "ready_ns");
+    iot_json_put_int(json, "storage", ready->storage_ns);
+    iot_json_put_int(json, "decode", ready->decode_ns);
+    iot_json_put_int(json, "placement", ready->placement_ns);
     iot_json_end_object(json);
 }
 
 void iot_report_put_figures(struct iot_json *json, const struct iot_figures *f)
 {
-    put_int(json, "data_ops", f->data_ops);
-    put_int(json, "metadata_ops", f->metadata_ops);
-    put_int(json, "sync_ops", f->sync_ops);
-    put_int(json, "bytes", f->bytes);
-    put_int(json, "service_ns", f->service_ns);
-    put_int(json, "exposed_ns", f->exposed_ns);
-    put_int(json, "blocking_ns", f->exposed_ns - f->waited_ns);
-    put_int(json, "waited_ns", f->waited_ns);
-    put_int(json, "hidden_ns", f->service_ns - f->exposed_ns);
+    iot_json_put_int(json, "data_ops", f->data_ops);
+    iot_json_put_int(json, "metadata_ops", f->metadata_ops);
+    iot_json_put_int(json, "sync_ops", f->sync_ops);
+    iot_json_put_int(json, "bytes", f->bytes);
+    iot_json_put_int(json, "service_ns", f->service_ns);
+    iot_json_put_int(json, "exposed_ns", f->exposed_ns);
+    iot_json_put_int(json, "blocking_ns", f->exposed_ns - f->waited_ns);
+    iot_json_put_int(json, "waited_ns", f->waited_ns);
+    iot_json_put_int(json, "hidden_ns", f->service_ns - f->exposed_ns);
     if (f->recoverable_ns == IOT_NOT_COMPUTED)
-        put_null(json, "recoverable_ns");
+        iot_json_put_null(json, "recoverable_ns");
     else
-        put_int(json, "recoverable_ns", f->recoverable_ns);
+        iot_json_put_int(json, "recoverable_ns", f->recoverable_ns);
     if (f->coded)
-        put_int(json, "serialization_ns", f->serialization_ns);
+        iot_json_put_int(json, "serialization_ns", f->serialization_ns);
     else
-        put_null(json, "serialization_ns");
+        iot_json_put_null(json, "serialization_ns");
     put_fit(json, &f->fit);
     put_latency(json, f);
-    put_text(json, "cache_scope", iot_cache_scope(f));
+    iot_json_put_string(json, "cache_scope", iot_cache_scope(f));
     iot_json_key(json, "throughput_gbps");
     if (f->service_ns)
         iot_json_double(json, (double)f->bytes / (double)f->service_ns);
     else
         iot_json_null(json);
-    put_int(json, "read_bytes", f->read_bytes);
-    put_int(json, "write_bytes", f->write_bytes);
-    put_int(json, "mapped_bytes", 0);
-    put_int(json, "fault_ns", 0);
-    put_int(json, "small_ops", f->small_ops);
-    put_int(json, "opens", f->opens);
+    iot_json_put_int(json, "read_bytes", f->read_bytes);
+    iot_json_put_int(json, "write_bytes", f->write_bytes);
+    iot_json_put_int(json, "mapped_bytes", 0);
+    iot_json_put_int(json, "fault_ns", 0);
+    iot_json_put_int(json, "small_ops", f->small_ops);
+    iot_json_put_int(json, "opens", f->opens);
 }
 
 static void put_objects(struct iot_json *json, const struct iot_report *r)
 {
-    iot_json_key(json, "objects");
-    iot_json_begin_array(json);
+    iot_json_put_array(json, "objects");
     for (int o = 0; o < IOT_OBJECTS; o++) {
         iot_json_begin_object(json);
-        put_text(json, "object", iot_object_names[o]);
-        put_uint(json, "files", r->objects[o].files);
+        iot_json_put_string(json, "object", iot_object_names[o]);
+        iot_json_put_uint(json, "files", r->objects[o].files);
         iot_report_put_figures(json, &r->objects[o].figures);
         iot_json_end_object(json);
     }
@@ -296,28 +248,27 @@ static void put_objects(struct iot_json *json, const struct iot_report *r)
 
 static void put_total(struct iot_json *json, const struct iot_figures *f)
 {
-    begin(json, "total");
-    put_int(json, "data_ops", f->data_ops);
-    put_int(json, "metadata_ops", f->metadata_ops);
-    put_int(json, "sync_ops", f->sync_ops);
-    put_int(json, "bytes", f->bytes);
-    put_int(json, "service_ns", f->service_ns);
-    put_int(json, "exposed_ns", f->exposed_ns);
-    put_int(json, "hidden_ns", f->service_ns - f->exposed_ns);
-    put_int(json, "recoverable_ns", f->recoverable_ns);
+    iot_json_put_object(json, "total");
+    iot_json_put_int(json, "data_ops", f->data_ops);
+    iot_json_put_int(json, "metadata_ops", f->metadata_ops);
+    iot_json_put_int(json, "sync_ops", f->sync_ops);
+    iot_json_put_int(json, "bytes", f->bytes);
+    iot_json_put_int(json, "service_ns", f->service_ns);
+    iot_json_put_int(json, "exposed_ns", f->exposed_ns);
+    iot_json_put_int(json, "hidden_ns", f->service_ns - f->exposed_ns);
+    iot_json_put_int(json, "recoverable_ns", f->recoverable_ns);
     iot_json_end_object(json);
 }
 
 static void put_files(struct iot_json *json, const struct iot_report *r)
 {
-    iot_json_key(json, "files");
-    iot_json_begin_array(json);
+    iot_json_put_array(json, "files");
     for (size_t i = 0; i < r->n_files; i++) {
         const struct iot_report_file *f = &r->files[i];
         iot_json_begin_object(json);
-        put_text(json, "path", f->path);
-        put_text(json, "object", iot_object_names[f->object]);
-        put_text(json, "why", f->why);
+        iot_json_put_string(json, "path", f->path);
+        iot_json_put_string(json, "object", iot_object_names[f->object]);
+        iot_json_put_string(json, "why", f->why);
         iot_report_put_figures(json, &f->figures);
         put_ready(json, &f->ready);
         iot_json_end_object(json);
@@ -331,9 +282,9 @@ int iot_report_write_json(const struct iot_report *r, FILE *out)
 
     iot_json_init(&json, out, IOT_JSON_PRETTY);
     iot_json_begin_object(&json);
-    put_text(&json, "schema", IOT_REPORT_SCHEMA);
+    iot_json_put_string(&json, "schema", IOT_REPORT_SCHEMA);
     put_run(&json, r);
-    put_int(&json, "wall_ns", r->model->wall_ns);
+    iot_json_put_int(&json, "wall_ns", r->model->wall_ns);
     put_path(&json, &r->model->path);
     put_model(&json, r->model);
     put_objects(&json, r);
@@ -342,7 +293,7 @@ int iot_report_write_json(const struct iot_report *r, FILE *out)
     iot_report_put_phases(&json, r);
     put_queues(&json, r);
     iot_report_put_advice(&json, r);
-    put_texts(&json, "evidence", r->evidence, r->n_evidence);
+    iot_json_put_strings(&json, "evidence", r->evidence, r->n_evidence);
     put_waits(&json, r);
     iot_report_put_steps(&json, r);
     put_sites(&json, r);

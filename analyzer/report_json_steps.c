@@ -6,21 +6,6 @@
 /* When each step began is listed for at most so many. */
 enum { STARTS_MAX = 10000 };
 
-static void put_int(struct iot_json *json, const char *key, int64_t value)
-{
-    iot_json_key(json, key);
-    iot_json_int(json, value);
-}
-
-static void put_text(struct iot_json *json, const char *key, const char *value)
-{
-    iot_json_key(json, key);
-    if (value)
-        iot_json_string(json, value);
-    else
-        iot_json_null(json);
-}
-
 static void put_times(struct iot_json *json, const char *key, const struct iot_step_times *times)
 {
     iot_json_key(json, key);
@@ -29,15 +14,14 @@ static void put_times(struct iot_json *json, const char *key, const struct iot_s
         return;
     }
     iot_json_begin_object(json);
-    put_int(json, "p50", times->p50_ns);
-    put_int(json, "p95", times->p95_ns);
+    iot_json_put_int(json, "p50", times->p50_ns);
+    iot_json_put_int(json, "p95", times->p95_ns);
     iot_json_end_object(json);
 }
 
 static void put_share(struct iot_json *json, const char *key, int64_t sum, size_t steps)
 {
-    iot_json_key(json, key);
-    iot_json_double(json, (double)sum / (double)steps);
+    iot_json_put_double(json, key, (double)sum / (double)steps);
 }
 
 static void put_per_step(struct iot_json *json, const struct iot_phase *phase)
@@ -52,13 +36,13 @@ static void put_per_step(struct iot_json *json, const struct iot_phase *phase)
         const struct iot_figures *f = &phase->objects[o].figures;
         int64_t n = (int64_t)phase->steps;
         iot_json_begin_object(json);
-        put_text(json, "object", iot_object_names[o]);
+        iot_json_put_string(json, "object", iot_object_names[o]);
         put_share(json, "ops", f->data_ops + f->metadata_ops + f->sync_ops, phase->steps);
         put_share(json, "bytes", f->bytes, phase->steps);
-        put_int(json, "service_ns", (f->service_ns + n / 2) / n);
-        put_int(json, "exposed_ns", (f->exposed_ns + n / 2) / n);
-        put_int(json, "exposed_p50_ns", phase->objects[o].exposed.p50_ns);
-        put_int(json, "exposed_p95_ns", phase->objects[o].exposed.p95_ns);
+        iot_json_put_int(json, "service_ns", (f->service_ns + n / 2) / n);
+        iot_json_put_int(json, "exposed_ns", (f->exposed_ns + n / 2) / n);
+        iot_json_put_int(json, "exposed_p50_ns", phase->objects[o].exposed.p50_ns);
+        iot_json_put_int(json, "exposed_p95_ns", phase->objects[o].exposed.p95_ns);
         iot_json_end_object(json);
     }
     iot_json_end_array(json);
@@ -67,17 +51,16 @@ static void put_per_step(struct iot_json *json, const struct iot_phase *phase)
 static void put_phase(struct iot_json *json, const struct iot_phase *phase)
 {
     iot_json_begin_object(json);
-    put_text(json, "name", phase->name);
-    put_int(json, "start_ns", phase->start_ns);
-    put_int(json, "end_ns", phase->end_ns);
-    put_int(json, "steps", (int64_t)phase->steps);
+    iot_json_put_string(json, "name", phase->name);
+    iot_json_put_int(json, "start_ns", phase->start_ns);
+    iot_json_put_int(json, "end_ns", phase->end_ns);
+    iot_json_put_int(json, "steps", (int64_t)phase->steps);
     put_times(json, "step_ns", phase->steps > 1 ? &phase->length : NULL);
-    iot_json_key(json, "objects");
-    iot_json_begin_array(json);
+    iot_json_put_array(json, "objects");
     for (int o = 0; o < IOT_OBJECTS; o++) {
         iot_json_begin_object(json);
-        put_text(json, "object", iot_object_names[o]);
-        put_int(json, "files", (int64_t)phase->objects[o].files);
+        iot_json_put_string(json, "object", iot_object_names[o]);
+        iot_json_put_int(json, "files", (int64_t)phase->objects[o].files);
         iot_report_put_figures(json, &phase->objects[o].figures);
         iot_json_end_object(json);
     }
@@ -89,8 +72,7 @@ static void put_phase(struct iot_json *json, const struct iot_phase *phase)
 
 void iot_report_put_phases(struct iot_json *json, const struct iot_report *r)
 {
-    iot_json_key(json, "phases");
-    iot_json_begin_array(json);
+    iot_json_put_array(json, "phases");
     for (size_t p = 0; p < r->phases->n; p++)
         put_phase(json, &r->phases->phases[p]);
     iot_json_end_array(json);
@@ -98,15 +80,14 @@ void iot_report_put_phases(struct iot_json *json, const struct iot_report *r)
 
 void iot_report_put_advice(struct iot_json *json, const struct iot_report *r)
 {
-    iot_json_key(json, "advice");
-    iot_json_begin_array(json);
+    iot_json_put_array(json, "advice");
     for (size_t i = 0; i < r->advice->n; i++) {
         const struct iot_advice *a = &r->advice->advice[i];
         iot_json_begin_object(json);
-        put_text(json, "object", a->object < 0 ? NULL : iot_object_names[a->object]);
-        put_text(json, "finding", a->finding);
-        put_text(json, "action", a->action);
-        put_int(json, "gain_ns", a->gain_ns);
+        iot_json_put_string(json, "object", a->object < 0 ? NULL : iot_object_names[a->object]);
+        iot_json_put_string(json, "finding", a->finding);
+        iot_json_put_string(json, "action", a->action);
+        iot_json_put_int(json, "gain_ns", a->gain_ns);
         iot_json_end_object(json);
     }
     iot_json_end_array(json);
@@ -119,11 +100,10 @@ void iot_report_put_steps(struct iot_json *json, const struct iot_report *r)
     const struct iot_events *e = &r->trace->events;
     const char *name = s->n ? r->trace->files[e->file[s->anchor]].name : NULL;
 
-    iot_json_key(json, "steps");
-    iot_json_begin_object(json);
-    put_text(json, "source", sources[s->source]);
-    put_text(json, "op", s->n ? iot_op_info(e->op[s->anchor])->name : NULL);
-    put_text(json, "path", name && *name ? name : NULL);
+    iot_json_put_object(json, "steps");
+    iot_json_put_string(json, "source", sources[s->source]);
+    iot_json_put_string(json, "op", s->n ? iot_op_info(e->op[s->anchor])->name : NULL);
+    iot_json_put_string(json, "path", name && *name ? name : NULL);
     iot_json_key(json, "starts");
     if (s->n > STARTS_MAX) {
         iot_json_null(json);

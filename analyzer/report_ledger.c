@@ -1,6 +1,8 @@
 #include "analyzer/report_ledger.h"
 
 #include "analyzer/json_out.h"
+#include "analyzer/ledger_json.h"
+#include "analyzer/phases.h"
 
 /* GB/s of calls that took no time: bytes at this rate take less than a ledger shows. */
 #define AT_ONCE 1e30
@@ -37,10 +39,26 @@ struct io_ledger_event iot_ledger_event(enum iot_object object, const struct iot
     return e;
 }
 
-static void put(struct iot_json *json, const char *key, double value)
+static int is_empty(const struct iot_figures *f)
 {
-    iot_json_key(json, key);
-    iot_json_double(json, value);
+    return !f->data_ops && !f->metadata_ops && !f->sync_ops && !f->service_ns && !f->bytes;
+}
+
+static void put_event(struct iot_json *json, const struct io_ledger_event *e, const char *phase)
+{
+    iot_json_begin_object(json);
+    if (phase)
+        iot_json_put_string(json, IOT_LEDGER_LABEL, phase);
+    iot_json_put_string(json, "object", iot_ledger_object_names[e->object]);
+    iot_json_put_int(json, "bytes", e->bytes);
+    iot_json_put_double(json, "bandwidth_gbps", e->bandwidth_gbps);
+    iot_json_put_double(json, "fixed_latency_ms", e->fixed_latency_ms);
+    iot_json_put_int(json, "frequency", e->frequency);
+    iot_json_put_double(json, "overlap_window_ms", e->overlap_window_ms);
+    iot_json_put_bool(json, "blocking_dependency", e->blocking_dependency);
+    iot_json_put_double(json, "serialization_ms", e->serialization_ms);
+    iot_json_put_double(json, "backpressure_ms", e->backpressure_ms);
+    iot_json_end_object(json);
 }
 
 int iot_report_write_ledger(const struct iot_report *r, FILE *out)
@@ -48,26 +66,14 @@ int iot_report_write_ledger(const struct iot_report *r, FILE *out)
     struct iot_json json;
     iot_json_init(&json, out, IOT_JSON_PRETTY);
     iot_json_begin_array(&json);
-    for (int o = 0; o < IOT_OTHER; o++) {
-        const struct iot_figures *f = &r->objects[o].figures;
-        if (!f->data_ops && !f->metadata_ops && !f->sync_ops && !f->service_ns && !f->bytes)
-            continue;
-        struct io_ledger_event e = iot_ledger_event((enum iot_object)o, f);
-        iot_json_begin_object(&json);
-        iot_json_key(&json, "object");
-        iot_json_string(&json, iot_ledger_object_names[e.object]);
-        iot_json_key(&json, "bytes");
-        iot_json_int(&json, e.bytes);
-        put(&json, "bandwidth_gbps", e.bandwidth_gbps);
-        put(&json, "fixed_latency_ms", e.fixed_latency_ms);
-        iot_json_key(&json, "frequency");
-        iot_json_int(&json, e.frequency);
-        put(&json, "overlap_window_ms", e.overlap_window_ms);
-        iot_json_key(&json, "blocking_dependency");
-        iot_json_bool(&json, e.blocking_dependency);
-        put(&json, "serialization_ms", e.serialization_ms);
-        put(&json, "backpressure_ms", e.backpressure_ms);
-        iot_json_end_object(&json);
+    for (size_t p = 0; p < r->phases->n; p++) {
+        const struct iot_phase *phase = &r->phases->phases[p];
+        for (int o = 0; o < IOT_OTHER; o++) {
+            const struct iot_figures *f = &phase->objects[o].figures;
+            struct io_ledger_event e = iot_ledger_event((enum iot_object)o, f);
+            if (!is_empty(f))
+                put_event(&json, &e, r->phases->n > 1 ? phase->name : NULL);
+        }
     }
     iot_json_end_array(&json);
     return iot_json_finish(&json);

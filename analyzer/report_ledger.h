@@ -1,7 +1,7 @@
-/* The measured run as events for the service-time ledger (ledger.h): one for each object that
- * had I/O, without `other`, which the ledger does not know.
+/* The measured run as events for the service-time ledger (ledger.h): one for each phase and
+ * each object that had I/O in it, without `other`, which the ledger does not know.
  *
- * An event stands for all calls of its object: its service is theirs (bytes at their bandwidth, and
+ * An event stands for all calls of its object in that phase: its service is theirs (bytes at their bandwidth, and
  * as fixed latency what else they took), and its window is what was hidden. So `iotrace ledger`
  * gives the measured totals back, and a number can be changed to see what that does.
  */
@@ -13,7 +13,7 @@
 #include "analyzer/ledger.h"
 #include "analyzer/report.h"
 
-/* The event of one object of the four; its `bytes` and all times are totals. */
+/* The event of one object of the four, in a phase or in all of them; its `bytes` and all times are totals. */
 struct io_ledger_event iot_ledger_event(enum iot_object object, const struct iot_figures *figures);
 
 /* Returns 0, or the errno of the first write that failed. */

@@ -3,8 +3,13 @@
 #include <string.h>
 
 #include "analyzer/people.h"
+#include "analyzer/report_words.h"
 #include "analyzer/text.h"
 #include "analyzer/verdict.h"
+
+/* A comment on GitHub has at most 65536 characters: whatever a run names, a report with 20 files is
+ * below that. An escaped byte takes up to six. */
+enum { NAME_BYTES = 120, SENTENCE_BYTES = 500, ARGUMENTS_SHOWN = 16 };
 
 /* Nothing begins with these where they stand: not at the beginning of a line. */
 static int is_plain(char c)
@@ -18,9 +23,9 @@ static void put_byte(FILE *out, unsigned char byte)
     fprintf(out, "&#92;x%02x", byte);
 }
 
-void iot_write_markdown(FILE *out, const char *text)
+static void write_bytes(FILE *out, const char *text, size_t left)
 {
-    for (size_t left = strlen(text); left;) {
+    while (left) {
         size_t n = iot_utf8_length(text, left);
         if (n == 0) {
             n = 1;
@@ -38,11 +43,25 @@ void iot_write_markdown(FILE *out, const char *text)
     }
 }
 
-static void put_path(FILE *out, const char *path)
+/* Not in the middle of a character. */
+static size_t whole(const char *text, size_t at)
 {
-    fputs("<code>", out);
-    iot_write_markdown(out, path);
-    fputs("</code>", out);
+    while (at && (text[at] & 0xc0) == 0x80)
+        at--;
+    return at;
+}
+
+void iot_write_markdown(FILE *out, const char *text, size_t most)
+{
+    size_t n = strlen(text);
+    if (n <= most) {
+        write_bytes(out, text, n);
+        return;
+    }
+    write_bytes(out, text, whole(text, most / 3));
+    fputs("...", out);
+    n = whole(text, n - most / 3 * 2);
+    write_bytes(out, text + n, strlen(text + n));
 }
 
 static void put_rate(FILE *out, const struct iot_figures *f)
@@ -57,74 +76,179 @@ static void put_rate(FILE *out, const struct iot_figures *f)
         fputs(" | - |", out);
 }
 
+/* Words that may quote names of the run, as a paragraph or a line of a list. */
+static void put_sentence(FILE *out, const char *before, const char *text, const char *after)
+{
+    fputs(before, out);
+    iot_write_markdown(out, text, SENTENCE_BYTES);
+    fputs(after, out);
+}
+
+static void put_row(FILE *out, const char *name, const char *files, const struct iot_figures *f)
+{
+    fprintf(out, "| %s | %s | %s | %s | %s |", name, files, iot_people_bytes(f->bytes).text,
+            iot_people_count(f->data_ops + f->metadata_ops + f->sync_ops).text,
+            iot_people_time(f->service_ns).text);
+    fprintf(out, " %s | %s | %s | %s | ", iot_people_time(f->exposed_ns).text,
+            iot_people_time(f->service_ns - f->exposed_ns).text,
+            iot_people_time(f->recoverable_ns).text,
+            f->coded ? iot_people_time(f->serialization_ns).text : "-");
+    put_rate(out, f);
+}
+
 static void put_objects(const struct iot_report *r, FILE *out)
 {
+    uint64_t files = 0;
     fputs("| object | files | bytes | calls | service | exposed | hidden | recoverable | "
           "serialization | fitted GB/s | fixed latency | page cache |\n"
           "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|\n",
           out);
     for (int o = 0; o < IOT_OBJECTS; o++) {
         const struct iot_figures *f = &r->objects[o].figures;
-        fprintf(out, "| %s | %s | %s | %s | %s |", iot_object_names[o],
-                iot_people_count((int64_t)r->objects[o].files).text,
-                iot_people_bytes(f->bytes).text,
-                iot_people_count(f->data_ops + f->metadata_ops + f->sync_ops).text,
-                iot_people_time(f->service_ns).text);
-        fprintf(out, " %s | %s | %s | %s | ", iot_people_time(f->exposed_ns).text,
-                iot_people_time(f->service_ns - f->exposed_ns).text,
-                iot_people_time(f->recoverable_ns).text,
-                f->coded ? iot_people_time(f->serialization_ns).text : "-");
-        put_rate(out, f);
+        files += r->objects[o].files;
+        put_row(out, iot_object_names[o], iot_people_count((int64_t)r->objects[o].files).text, f);
         fprintf(out, " %s |\n", iot_cache_scope(f));
     }
+    put_row(out, "total", iot_people_count((int64_t)files).text, &r->total);
+    fputs(" |\n", out);
+}
+
+/* --- steps --- */
+
+static void put_phases(const struct iot_report *r, FILE *out)
+{
+    fputs("\n| phase | time | steps | bytes | service | exposed | hidden |\n"
+          "|---|--:|--:|--:|--:|--:|--:|\n",
+          out);
+    for (size_t p = 0; p < r->phases->n; p++) {
+        const struct iot_phase *phase = &r->phases->phases[p];
+        struct iot_phase_sum sum = iot_phase_sum(phase);
+        fprintf(out, "| %s | %s | %s | %s | %s | %s | %s |\n", phase->name,
+                iot_people_time(phase->end_ns - phase->start_ns).text,
+                phase->steps ? iot_people_count((int64_t)phase->steps).text : "-",
+                iot_people_bytes(sum.bytes).text, iot_people_time(sum.service_ns).text,
+                iot_people_time(sum.exposed_ns).text,
+                iot_people_time(sum.service_ns - sum.exposed_ns).text);
+    }
+}
+
+static void put_steps(const struct iot_report *r, FILE *out)
+{
+    const struct iot_phase *steady = iot_words_steady(r);
+    char text[IOT_SENTENCE_BYTES];
+    if (!steady)
+        return;
+    fputs("\n## Steps\n\n", out);
+    iot_words_steps(r, steady, text);
+    put_sentence(out, "", text, "\n");
+    put_phases(r, out);
+    fputc('\n', out);
+    for (int o = 0; o < IOT_OBJECTS; o++)
+        if (iot_words_per_step(steady, o, text))
+            put_sentence(out, "- ", text, "\n");
+}
+
+/* --- files --- */
+
+static void put_name(FILE *out, const char *path)
+{
+    fputs("<code>", out);
+    iot_write_markdown(out, path, NAME_BYTES);
+    fputs("</code>", out);
+}
+
+static void put_file(const struct iot_report *r, const struct iot_report_file *f, FILE *out)
+{
+    fprintf(out, "| %s | %s | %s | %s | ", iot_people_time(f->figures.exposed_ns).text,
+            iot_people_time(f->figures.service_ns).text, iot_people_bytes(f->figures.bytes).text,
+            iot_object_names[f->object]);
+    if (f->rest)
+        fprintf(out, "%llu more file%s", (unsigned long long)f->rest, f->rest == 1 ? "" : "s");
+    else
+        put_name(out, iot_words_from_here(r, f->path));
+    put_sentence(out, " | ", f->why, "");
+    fprintf(out, " | %s |\n", iot_cache_scope(&f->figures));
 }
 
 static void put_files(const struct iot_report *r, FILE *out, size_t files)
 {
     size_t n = r->n_files < files ? r->n_files : files;
+    if (!n)
+        return;
     fputs("\n## Files\n\n"
           "| exposed | service | bytes | object | file | why | page cache |\n"
           "|--:|--:|--:|---|---|---|---|\n",
           out);
-    for (size_t i = 0; i < n; i++) {
-        const struct iot_report_file *f = &r->files[i];
-        fprintf(out, "| %s | %s | %s | %s | ", iot_people_time(f->figures.exposed_ns).text,
-                iot_people_time(f->figures.service_ns).text,
-                iot_people_bytes(f->figures.bytes).text, iot_object_names[f->object]);
-        put_path(out, f->path);
-        fputs(" | ", out);
-        iot_write_markdown(out, f->why);
-        fprintf(out, " | %s |\n", iot_cache_scope(&f->figures));
-    }
+    for (size_t i = 0; i < n; i++)
+        put_file(r, &r->files[i], out);
     if (n < r->n_files)
         fprintf(out, "\n%zu more files; `--top N` lists N of them.\n", r->n_files - n);
+}
+
+/* --- lists --- */
+
+static void put_lines(const struct iot_report *r, FILE *out, const char *heading,
+                      bool (*line)(const struct iot_report *, size_t, char[IOT_SENTENCE_BYTES]))
+{
+    char text[IOT_SENTENCE_BYTES];
+    for (size_t i = 0; line(r, i, text); i++) {
+        if (i == 0)
+            fprintf(out, "\n## %s\n\n", heading);
+        put_sentence(out, "- ", text, "\n");
+    }
+}
+
+static void put_advice(const struct iot_report *r, FILE *out)
+{
+    char text[IOT_SENTENCE_BYTES];
+    fputs("\n## What to do\n\n", out);
+    for (size_t i = 0; i < r->advice->n; i++) {
+        iot_words_advice(&r->advice->advice[i], text);
+        put_sentence(out, "- ", text, "\n");
+    }
+    for (int o = 0; o < IOT_OBJECTS; o++)
+        if (iot_words_leave(r, o, text))
+            put_sentence(out, "- ", text, "\n");
+    if (!r->advice->n)
+        put_sentence(out, "- ", IOT_WORDS_NO_ADVICE, "\n");
 }
 
 static void put_list(FILE *out, const char *heading, const char *const *texts, size_t n)
 {
     fprintf(out, "\n## %s\n\n", heading);
-    for (size_t i = 0; i < n; i++) {
-        fputs("- ", out);
-        iot_write_markdown(out, texts[i]);
-        fputs(".\n", out);
+    for (size_t i = 0; i < n; i++)
+        put_sentence(out, "- ", texts[i], ".\n");
+}
+
+static void put_command(const struct iot_report *r, FILE *out)
+{
+    const char *const *command = r->run.command;
+    fputs("# I/O of <code>", out);
+    for (size_t i = 0; command[i] && i < ARGUMENTS_SHOWN; i++) {
+        fputs(i ? " " : "", out);
+        iot_write_markdown(out, command[i], NAME_BYTES);
+        if (command[i + 1] && i + 1 == ARGUMENTS_SHOWN)
+            fputs(" ...", out);
     }
+    fputs("</code>\n\n", out);
 }
 
 void iot_report_write_markdown(const struct iot_report *r, FILE *out, size_t files)
 {
-    char verdict[256];
+    char text[IOT_SENTENCE_BYTES], verdict[IOT_VERDICT_BYTES];
     iot_verdict(r, verdict);
-    fputs("# I/O of ", out);
-    fputs("<code>", out);
-    for (size_t i = 0; r->run.command[i]; i++) {
-        fputs(i ? " " : "", out);
-        iot_write_markdown(out, r->run.command[i]);
-    }
-    fputs("</code>\n\n**", out);
-    iot_write_markdown(out, verdict);
-    fputs("**\n\n", out);
+    put_command(r, out);
+    put_sentence(out, "**", verdict, "**\n\n");
+    iot_words_composition(r, text);
+    put_sentence(out, "", text, "\n\n");
     put_objects(r, out);
+    put_steps(r, out);
     put_files(r, out, files);
+    put_lines(r, out, "Who waited for whom", iot_words_waited);
+    put_lines(r, out, "Queues", iot_words_queue);
+    if (iot_words_pipes(r, text))
+        put_sentence(out, "\n", text, "\n");
+    put_advice(r, out);
     put_list(out, "Not seen", r->run.not_seen, r->run.n_not_seen);
     put_list(out, "Not proved", r->evidence, r->n_evidence);
 }

@@ -84,7 +84,7 @@ static int cut(struct iot_report *r, size_t top, uint32_t *now)
         more[o].why = "";
         more[o].file = IOT_NO_INDEX;
         more[o].object = (uint8_t)o;
-        more[o].rest = 1;
+        more[o].rest = n_more[o];
         more[o].figures.recoverable_ns = IOT_NOT_COMPUTED;
         n++;
     }

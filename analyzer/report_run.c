@@ -64,6 +64,27 @@ static void sum_usage(struct iot_report *r, const uint32_t *reaped, size_t n_rea
     }
 }
 
+static int carries(const struct iot_report *r, const struct iot_lane *lane)
+{
+    for (size_t i = lane->first_event; i < lane->first_event + lane->n_events; i++)
+        if (!r->model->waited[i])
+            return 1;
+    return 0;
+}
+
+/* Of a process that carries the run for a part of it only, all counts. */
+static int64_t carrier_runqueue(const struct iot_report *r)
+{
+    const struct iot_trace *t = r->trace;
+    uint64_t ns = 0;
+    for (size_t i = 0; i < t->n_processes; i++) {
+        const struct iot_process *p = &t->processes[i];
+        if (p->n_lanes && carries(r, &t->lanes[p->first_lane]))
+            ns += since(p->usage_end.runqueue_ns, p->usage_start.runqueue_ns);
+    }
+    return ns < (uint64_t)t->wall_ns ? (int64_t)ns : t->wall_ns;
+}
+
 /* The pids that a wait of a process gave, sorted, if that process lived to say what it used. */
 static uint32_t *reaped_pids(const struct iot_trace *t, size_t *n)
 {
@@ -145,6 +166,7 @@ int iot_report_run(struct iot_report *r)
     r->run.kernel = root->kernel;
     r->run.start_realtime_ns = root->start_realtime_ns;
     r->run.tsc = root->tsc;
+    r->run.carrier_runqueue_ns = carrier_runqueue(r);
     if (!failed) {
         count_processes(r, pids);
         sum_usage(r, reaped, n_reaped);

@@ -6,11 +6,12 @@
 
 #include "analyzer/people.h"
 #include "analyzer/report_text_parts.h"
+#include "analyzer/report_words.h"
 #include "analyzer/text.h"
 #include "analyzer/verdict.h"
 
 /* What adds less than this share of all exposed time is not listed unasked. */
-enum { SITES_SHOWN = 5, WAITS_SHOWN = 5, QUEUES_SHOWN = 5, FILES_SHOWN = 10, LISTED_FROM_PER_MILLE = 5, WHY_COLUMNS = 28 };
+enum { SITES_SHOWN = 5, FILES_SHOWN = 10, LISTED_FROM_PER_MILLE = 5, WHY_COLUMNS = 28 };
 
 bool iot_text_wants_colour(FILE *out)
 {
@@ -39,50 +40,18 @@ void iot_page_heading(const struct iot_page *page, const char *text)
 
 static void put_verdict(const struct iot_page *page)
 {
-    char text[256];
+    char text[IOT_VERDICT_BYTES];
     iot_verdict(page->report, text);
     bold(page, true);
     iot_page_wrapped(page, text, 0);
     bold(page, false);
 }
 
-/* --- what the wall time is made of --- */
-
 static void put_composition(const struct iot_page *page)
 {
-    const struct iot_model *model = page->report->model;
-    const struct iot_path_parts *p = &model->path;
-    const struct {
-        const char *name;
-        int64_t ns;
-    } parts[] = {
-        {"is computing", p->compute_ns},
-        {"is I/O", p->io_ns},
-        {"is GPU work", p->gpu_ns},
-        {"is sleep", p->sleep_ns},
-        {"is waking up", p->wake_ns},
-        {"is waiting for others", p->external_ns},
-        {"is unexplained waiting", p->unexplained_ns},
-    };
-    struct iot_words half = iot_people_time(iot_curve_at(model, 0.5));
-    struct iot_words none = iot_people_time(model->wall_ns - p->io_ns);
-    char text[640];
-    size_t n = 0;
-
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (!parts[i].ns)
-            continue;
-        n += (size_t)snprintf(text + n, sizeof text - n, "%s%s %s (%s)", n ? ", " : "Of its time, ",
-                              iot_people_time(parts[i].ns).text, parts[i].name,
-                              iot_people_share(parts[i].ns, model->wall_ns).text);
-    }
-    if (n)
-        n += (size_t)snprintf(text + n, sizeof text - n, ". ");
-    if (p->io_ns)
-        snprintf(text + n, sizeof text - n,
-                 "With I/O twice as fast it would take %s, without any %s.", half.text, none.text);
-    if (n)
-        iot_page_wrapped(page, text, 0);
+    char text[IOT_SENTENCE_BYTES];
+    iot_words_composition(page->report, text);
+    iot_page_wrapped(page, text, 0);
 }
 
 /* --- the ledger --- */
@@ -114,33 +83,16 @@ static void put_ledger(const struct iot_page *page)
     put_row(page->out, "total", &page->report->total);
 }
 
-/* Encoding and decoding are no part of the ledger, but what a faster path would not help. */
 static void put_serialization(const struct iot_page *page)
 {
-    char text[256] = "";
-    size_t n = 0;
-    for (int o = 0; o < IOT_OTHER; o++) {
-        const struct iot_figures *f = &page->report->objects[o].figures;
-        if (f->coded && f->serialization_ns > page->report->model->wall_ns / 200)
-            n += (size_t)snprintf(text + n, sizeof text - n, "%s%s %s",
-                                  n ? ", " : "Encoding and decoding, beside this: ",
-                                  iot_object_names[o], iot_people_time(f->serialization_ns).text);
-    }
-    if (!n)
+    char text[IOT_SENTENCE_BYTES];
+    if (!iot_words_serialization(page->report, text))
         return;
     fputc('\n', page->out);
-    snprintf(text + n, sizeof text - n, ".");
     iot_page_wrapped(page, text, 0);
 }
 
 /* --- files --- */
-
-const char *iot_page_from_here(const struct iot_report *r, const char *path)
-{
-    const char *cwd = r->trace->processes[0].cwd;
-    size_t n = strlen(cwd);
-    return n > 1 && !strncmp(path, cwd, n) && path[n] == '/' && path[n + 1] ? path + n + 1 : path;
-}
 
 static size_t files_shown(const struct iot_page *page)
 {
@@ -158,7 +110,7 @@ static void put_file(const struct iot_page *page, const struct iot_report_file *
 {
     const size_t fixed = 9 + 1 + 8 + 1; /* exposed and object */
     size_t room = IOT_TEXT_COLUMNS - fixed - (why ? why + 2 : 0);
-    const char *path = f->rest ? f->path : iot_page_from_here(page->report, f->path);
+    const char *path = iot_words_from_here(page->report, f->path);
 
     fprintf(page->out, "%9s %-8s ", iot_people_time(f->figures.exposed_ns).text,
             iot_object_names[f->object]);
@@ -170,11 +122,28 @@ static void put_file(const struct iot_page *page, const struct iot_report_file *
     fputc('\n', page->out);
 }
 
+/* What `--top` cut, under its own heading: it may well add more than the files above it. */
+static void put_rest(const struct iot_page *page, size_t from)
+{
+    const struct iot_report *r = page->report;
+    for (size_t i = from; i < r->n_files; i++) {
+        const struct iot_report_file *f = &r->files[i];
+        if (i == from)
+            iot_page_heading(page, "  exposed object   the other files, added up");
+        fprintf(page->out, "%9s %-8s %llu more file%s\n",
+                iot_people_time(f->figures.exposed_ns).text, iot_object_names[f->object],
+                (unsigned long long)f->rest, f->rest == 1 ? "" : "s");
+    }
+}
+
 static void put_files(const struct iot_page *page)
 {
     const struct iot_report *r = page->report;
-    size_t n = files_shown(page), why = 0;
-    if (!n)
+    size_t n = files_shown(page), rest = r->n_files, why = 0;
+    while (rest && r->files[rest - 1].rest)
+        rest--;
+    n = n < rest ? n : rest;
+    if (!n && rest == r->n_files)
         return;
     for (size_t i = 0; i < n; i++) {
         size_t columns = iot_printable_columns(r->files[i].why, strlen(r->files[i].why));
@@ -185,19 +154,21 @@ static void put_files(const struct iot_page *page)
     iot_page_heading(page, "  exposed object   file, and why it is that object");
     for (size_t i = 0; i < n; i++)
         put_file(page, &r->files[i], why);
-    if (n < r->n_files) {
+    if (rest < r->n_files) {
+        put_rest(page, rest);
+    } else if (n < r->n_files) {
         int64_t left = r->total.exposed_ns;
         for (size_t i = 0; i < n; i++)
             left -= r->files[i].figures.exposed_ns;
-        fprintf(page->out, "%9s in %zu more files; --top N lists N of them\n",
+        fprintf(page->out, "%9s          in %zu more files; --top N lists N of them\n",
                 iot_people_time(left).text, r->n_files - n);
     }
 }
 
-static void put_point(const struct iot_page *page, const char *text)
+void iot_page_point(const struct iot_page *page, const char *text)
 {
-    char line[640];
-    snprintf(line, sizeof line, "- %s.", text);
+    char line[IOT_SENTENCE_BYTES + 4];
+    snprintf(line, sizeof line, "- %s", text);
     iot_page_wrapped(page, line, 2);
 }
 
@@ -219,49 +190,44 @@ static void put_sites(const struct iot_page *page)
         snprintf(text, sizeof text, "%s exposed, %s calls, %s: `%s`",
                  iot_people_time(s->exposed_ns).text, iot_people_count((int64_t)s->calls).text,
                  iot_people_bytes(s->bytes).text, words);
-        put_point(page, text);
+        iot_page_point(page, text);
     }
 }
 
 /* --- who waited for whom, and in which queues --- */
 
-static void put_waits(const struct iot_page *page)
+static void put_lines(const struct iot_page *page, const char *heading,
+                      bool (*line)(const struct iot_report *, size_t, char[IOT_SENTENCE_BYTES]))
 {
-    const struct iot_report *r = page->report;
-    char text[512];
-    for (size_t i = 0; i < r->n_waits && i < WAITS_SHOWN; i++) {
-        const struct iot_waited *w = &r->waits[i];
-        if (w->waited_ns < r->model->wall_ns / 100)
-            break;
+    char text[IOT_SENTENCE_BYTES];
+    for (size_t i = 0; line(page->report, i, text); i++) {
         if (i == 0) {
             fputc('\n', page->out);
-            iot_page_heading(page, "Who waited for whom");
+            iot_page_heading(page, heading);
         }
-        snprintf(text, sizeof text, "`%s` waited %s for `%s`, which was %s `%s`", w->waiter,
-                 iot_people_time(w->waited_ns).text, w->other, w->doing,
-                 iot_page_from_here(r, w->path));
-        put_point(page, text);
+        iot_page_point(page, text);
     }
 }
 
-static void put_queues(const struct iot_page *page)
+static void put_waits(const struct iot_page *page)
 {
-    const struct iot_report *r = page->report;
-    char text[512];
-    for (size_t i = 0; i < r->n_queues && i < QUEUES_SHOWN; i++) {
-        const struct iot_queue *q = &r->queues[i];
-        if (i == 0) {
-            fputc('\n', page->out);
-            iot_page_heading(page, "Queues");
-        }
-        snprintf(text, sizeof text, "%s, %s from `%s` to `%s`: %.1f long on average, at most %lld%s",
-                 q->name, iot_object_names[q->object], q->producer, q->consumer, q->mean_length,
-                 (long long)q->max_length, q->growing ? ", and growing" : "");
-        put_point(page, text);
-    }
+    char text[IOT_SENTENCE_BYTES];
+    put_lines(page, "Who waited for whom", iot_words_waited);
+    put_lines(page, "Queues", iot_words_queue);
+    if (iot_words_pipes(page->report, text))
+        iot_page_wrapped(page, text, 0);
 }
 
 /* --- what the figures do not say --- */
+
+static void put_sentences(const struct iot_page *page, const char *const *sentences, size_t n)
+{
+    char text[IOT_SENTENCE_BYTES];
+    for (size_t i = 0; i < n; i++) {
+        snprintf(text, sizeof text, "%s.", sentences[i]);
+        iot_page_point(page, text);
+    }
+}
 
 static void put_limits(const struct iot_page *page)
 {
@@ -269,13 +235,11 @@ static void put_limits(const struct iot_page *page)
 
     fputc('\n', page->out);
     iot_page_heading(page, "Not seen");
-    for (size_t i = 0; i < r->run.n_not_seen; i++)
-        put_point(page, r->run.not_seen[i]);
+    put_sentences(page, r->run.not_seen, r->run.n_not_seen);
 
     fputc('\n', page->out);
     iot_page_heading(page, "Not proved");
-    for (size_t i = 0; i < r->n_evidence; i++)
-        put_point(page, r->evidence[i]);
+    put_sentences(page, r->evidence, r->n_evidence);
 }
 
 void iot_report_write_text(const struct iot_report *report, FILE *out,
@@ -295,7 +259,6 @@ void iot_report_write_text(const struct iot_report *report, FILE *out,
     put_files(&page);
     put_sites(&page);
     put_waits(&page);
-    put_queues(&page);
     iot_page_advice(&page);
     put_limits(&page);
 }

@@ -15,8 +15,8 @@ void iot_page_heading(const struct iot_page *page, const char *text);
  * line is shortened. */
 void iot_page_wrapped(const struct iot_page *page, const char *text, size_t indent);
 
-/* Below the folder the run started in, the path from there. */
-const char *iot_page_from_here(const struct iot_report *report, const char *path);
+/* A line of a list, or several. */
+void iot_page_point(const struct iot_page *page, const char *text);
 
 /* The sections "Steps" (if there are any) and "What to do". */
 void iot_page_steps(const struct iot_page *page);

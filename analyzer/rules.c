@@ -155,14 +155,14 @@ static struct iot_rule small[] = {
     {.glob = pattern,                                                                              \
      .object = IOT_##which,                                                                        \
      .directions = of,                                                                             \
-     .why = "small, and likely as " pattern},
+     .why = "small, named " pattern},
 #include "analyzer/rules.def"
 #undef IOT_SMALL_RULE
 };
 
 static struct iot_rule likely[] = {
 #define IOT_LIKELY_RULE(which, of, pattern)                                                        \
-    {.glob = pattern, .object = IOT_##which, .directions = of, .why = "likely, as " pattern},
+    {.glob = pattern, .object = IOT_##which, .directions = of, .why = "probably, named " pattern},
 #include "analyzer/rules.def"
 #undef IOT_LIKELY_RULE
 };

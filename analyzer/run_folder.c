@@ -135,3 +135,10 @@ size_t iot_run_folder_files(const char *folder)
         closedir(dir);
     return n;
 }
+
+int iot_run_folder_drop(const char *folder)
+{
+    char marker[PATH_BYTES + SPARE_BYTES];
+    snprintf(marker, sizeof marker, "%s/" IOT_RUN_MARKER, folder);
+    return unlink(marker) || rmdir(folder) ? -1 : 0;
+}

@@ -16,4 +16,8 @@ void iot_run_folder_trim(const char *folder);
 /* How many trace files it holds. */
 size_t iot_run_folder_files(const char *folder);
 
+/* Takes a folder away that nothing was recorded in, if nothing else is in it. Returns 0, or -1: it
+ * stays. */
+int iot_run_folder_drop(const char *folder);
+
 #endif

@@ -21,6 +21,7 @@ struct session {
     int64_t opened_ns; /* -1: not in this lane */
     int64_t read_bytes;
     struct iot_coding pending; /* counts when it is closed in time */
+    size_t last_gap;           /* of these, + 1 */
 };
 
 struct work {
@@ -30,6 +31,8 @@ struct work {
     const struct iot_steps *steps;
     const struct iot_phases *phases;
     struct iot_coding *coding;
+    struct iot_gaps *gaps; /* those that are pending have their time below zero */
+    int failed;
     struct session *sessions; /* by descriptor */
     size_t lane;              /* that is being read, + 1 */
     int stepping;             /* the steps were found in it */
@@ -65,7 +68,7 @@ static struct session *session_of(struct work *w, size_t i)
         return NULL;
     struct session *s = &w->sessions[e->fd[i]];
     if (s->lane != w->lane || s->file != e->file[i])
-        *s = (struct session){w->lane, e->file[i], -1, 0, no_coding()};
+        *s = (struct session){w->lane, e->file[i], -1, 0, no_coding(), 0};
     return s;
 }
 
@@ -73,7 +76,7 @@ static void open_session(struct work *w, size_t i)
 {
     struct session *s = w->events->err[i] ? NULL : session_of(w, i);
     if (s)
-        *s = (struct session){w->lane, w->events->file[i], w->events->t0_ns[i], 0, no_coding()};
+        *s = (struct session){w->lane, w->events->file[i], w->events->t0_ns[i], 0, no_coding(), 0};
 }
 
 static void close_session(struct work *w, size_t i)
@@ -89,7 +92,38 @@ static void close_session(struct work *w, size_t i)
         for (int d = 0; d < IOT_DIRECTIONS; d++)
             if (s->pending.ns[p][d] != IOT_NO_CODING)
                 add(&w->coding[s->file].ns[p][d], s->pending.ns[p][d]);
+    for (size_t g = s->last_gap; g && from >= 0 && in_time; g = w->gaps->gaps[g - 1].next)
+        w->gaps->gaps[g - 1].ns = -w->gaps->gaps[g - 1].ns;
     s->lane = 0;
+}
+
+/* Pending: it counts when the session is closed in time; NULL: it counts. */
+static void add_gap(struct work *w, size_t from, size_t to, int64_t ns, struct session *pending)
+{
+    struct iot_gaps *g = w->gaps;
+    if (g->n == g->room) {
+        size_t room = g->room ? 2 * g->room : 256;
+        struct iot_gap *more = realloc(g->gaps, room * sizeof *more);
+        if (!more) {
+            w->failed = 1;
+            return;
+        }
+        g->gaps = more;
+        g->room = room;
+    }
+    g->gaps[g->n++] = (struct iot_gap){(uint32_t)from, (uint32_t)to, pending ? -ns : ns,
+                                       pending ? pending->last_gap : 0};
+    if (pending)
+        pending->last_gap = g->n;
+}
+
+static void keep_counted(struct iot_gaps *g)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < g->n; k++)
+        if (g->gaps[k].ns > 0)
+            g->gaps[n++] = g->gaps[k];
+    g->n = n;
 }
 
 /* Whether the call before and this one are of the same step. */
@@ -139,6 +173,8 @@ static void data_call(struct work *w, size_t i)
         struct iot_coding *to = place(w, s, i, d);
         if (to)
             add(&to->ns[iot_phase_at(w->phases, e->t1_ns[i])][d], gap >= LEAST_NS ? gap : 0);
+        if (to && gap >= LEAST_NS)
+            add_gap(w, last, i, gap, s && to == &s->pending ? s : NULL);
     }
     if (s && d == IOT_READING && e->bytes[i] > 0)
         s->read_bytes += e->bytes[i];
@@ -212,8 +248,9 @@ static void event(struct work *w, size_t i)
     }
 }
 
-int iot_serialization_find(struct iot_coding *coding, const struct iot_model *model,
-                           const struct iot_classes *classes, const struct iot_phases *phases)
+int iot_serialization_find(struct iot_coding *coding, struct iot_gaps *gaps,
+                           const struct iot_model *model, const struct iot_classes *classes,
+                           const struct iot_phases *phases)
 {
     const struct iot_trace *trace = model->trace;
     struct work w = {.model = model,
@@ -222,6 +259,7 @@ int iot_serialization_find(struct iot_coding *coding, const struct iot_model *mo
                      .phases = phases,
                      .steps = phases->steps,
                      .coding = coding,
+                     .gaps = gaps,
                      .sessions = calloc(SESSIONS, sizeof *w.sessions)};
     if (!w.sessions)
         return -1;
@@ -236,5 +274,6 @@ int iot_serialization_find(struct iot_coding *coding, const struct iot_model *mo
             event(&w, i);
     }
     free(w.sessions);
-    return 0;
+    keep_counted(gaps);
+    return w.failed ? -1 : 0;
 }

@@ -26,8 +26,22 @@ struct iot_coding {
     int64_t ns[IOT_PHASES_MAX][IOT_DIRECTIONS];
 };
 
-/* `coding`: an entry for each file of the trace. A gap belongs to the phase of the call behind it. Returns 0, -1 without memory. */
-int iot_serialization_find(struct iot_coding *coding, const struct iot_model *model,
-                           const struct iot_classes *classes, const struct iot_phases *phases);
+/* One stretch of coding: between two events of one lane. */
+struct iot_gap {
+    uint32_t from, to; /* the data calls around it; what was coded is what `to` moves on with */
+    int64_t ns;
+    size_t next; /* for serialization.c alone */
+};
+
+struct iot_gaps {
+    struct iot_gap *gaps; /* by event; the caller frees them */
+    size_t n, room;
+};
+
+/* `coding`: an entry for each file of the trace. `gaps`: zeroed; what counts in `coding`, one by one.
+ * A gap belongs to the phase of the call behind it. Returns 0, -1 without memory. */
+int iot_serialization_find(struct iot_coding *coding, struct iot_gaps *gaps,
+                           const struct iot_model *model, const struct iot_classes *classes,
+                           const struct iot_phases *phases);
 
 #endif

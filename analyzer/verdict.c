@@ -1,6 +1,7 @@
 #include "analyzer/verdict.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "analyzer/people.h"
 
@@ -33,7 +34,7 @@ int64_t iot_curve_at(const struct iot_model *model, double lambda)
     return model->wall_ns - (int64_t)((1 - lambda) * (double)model->path.io_ns);
 }
 
-void iot_verdict(const struct iot_report *r, char text[256])
+static void say_io(const struct iot_report *r, char text[IOT_VERDICT_BYTES])
 {
     int64_t io = r->total.exposed_ns, wall = r->model->wall_ns;
     struct iot_words adds = iot_people_time(io), of = iot_people_time(wall);
@@ -42,10 +43,10 @@ void iot_verdict(const struct iot_report *r, char text[256])
 
     if (io < wall / 100 * LIMITS_FROM_PERCENT || !io) {
         if (io)
-            snprintf(text, 256, "I/O is not what limits this run: it adds %s to %s%s (%s).",
+            snprintf(text, IOT_VERDICT_BYTES, "I/O is not what limits this run: it adds %s to %s%s (%s).",
                      adds.text, whole ? "" : "the recorded ", of.text, share.text);
         else
-            snprintf(text, 256, "I/O is not what limits %s%s: it adds nothing.",
+            snprintf(text, IOT_VERDICT_BYTES, "I/O is not what limits %s%s: it adds nothing.",
                      whole ? "this run of " : "the recorded part of this run, ", of.text);
         return;
     }
@@ -54,8 +55,25 @@ void iot_verdict(const struct iot_report *r, char text[256])
             most = o;
     const struct iot_figures *f = &r->objects[most].figures;
     int waited = f->waited_ns > f->exposed_ns - f->waited_ns;
-    snprintf(text, 256, "I/O adds %s to %s%s%s (%s), %s %s.", adds.text,
+    snprintf(text, IOT_VERDICT_BYTES, "I/O adds %s to %s%s%s (%s), %s %s.", adds.text,
              whole ? "this run of " : "the recorded ", of.text, whole ? "" : " of this run", share.text,
              f->exposed_ns > io - f->exposed_ns ? "most of it" : "the largest part of it",
              causes[most][waited]);
+}
+
+int iot_was_busy(const struct iot_report *r)
+{
+    int64_t waited_ns = r->run.carrier_runqueue_ns;
+    return waited_ns > 0 && waited_ns >= r->model->wall_ns / 100 * IOT_BUSY_PERCENT;
+}
+
+void iot_verdict(const struct iot_report *r, char text[IOT_VERDICT_BYTES])
+{
+    say_io(r, text);
+    size_t n = strlen(text);
+    if (iot_was_busy(r))
+        snprintf(text + n, IOT_VERDICT_BYTES - n,
+                 " The machine was busy: for %s of the run its main thread waited for a CPU, so "
+                 "times here are longer than they would be on a machine of its own.",
+                 iot_people_share(r->run.carrier_runqueue_ns, r->model->wall_ns).text);
 }

@@ -27,6 +27,11 @@ if [ $# -gt 0 ]; then
     given=true
 fi
 
+if $given && ! type -P -- "$1" >/dev/null; then
+    echo "demo.sh: $1: no such command; give a program that is in PATH, or its path" >&2
+    exit 127
+fi
+
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 build_release() {
@@ -52,6 +57,10 @@ if ! $given; then
     data=$build/demo/data
     # Debian's own, not a wrapper script that may stand before it in the path.
     python=/usr/bin/python3
+    [ -x "$python" ] || {
+        echo "demo.sh: $python is missing; install python3, or trace a command: demo.sh -- CMD…" >&2
+        exit 2
+    }
     "$python" "$top/scripts/demo/make_data.py" "$data" || exit
     set -- "$python" "$top/scripts/demo/train.py" "$data"
 fi
@@ -61,7 +70,7 @@ env IOTRACE_DIR="$trace" LD_PRELOAD="$LIBIOTRACE${LD_PRELOAD:+:$LD_PRELOAD}" "$@
 status=$?
 
 if [ ! -d "$trace" ]; then
-    echo "demo.sh: $1 left no trace (a static or set-user-id program?)" >&2
+    echo "demo.sh: $1 left no trace; '$IOTRACE doctor $1' says why" >&2
 elif $given; then
     { echo && "$IOTRACE" report "$trace" && echo && echo "trace: $trace"; } >&2
 else

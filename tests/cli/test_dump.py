@@ -105,7 +105,7 @@ class Dump(unittest.TestCase):
         self.fails(dump("--what", "a"), "'--what'")
         result = dump("--help")
         self.assertEqual((result.returncode, result.stderr), (0, b""))
-        self.assertIn(b"--format jsonl", result.stdout)
+        self.assertIn(b"--format text|jsonl", result.stdout)
 
     @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full")
     def test_a_full_disk_is_an_error(self):

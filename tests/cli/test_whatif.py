@@ -54,7 +54,9 @@ class Whatif(unittest.TestCase):
         done = whatif(TRACE, "--object", "artifact", "--object", "output")
         text = done.stdout.decode()
         self.assertEqual((done.returncode, text.startswith("The run would take ")), (0, True), text)
-        self.assertIn("critical path", text)
+        self.assertRegex(text, r"critical path +recorded +then\n")
+        self.assertIn("more I/O on it than the report", " ".join(text.split()))
+        self.assertLessEqual(max(map(len, text.splitlines())), 80)
 
     def test_refused(self):
         for arguments, part in [

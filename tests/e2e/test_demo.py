@@ -78,6 +78,17 @@ def check_script(place, line, status, stdout):
     return bad
 
 
+def check_missing(place):
+    """What cannot be started is said in one line, before anything is traced."""
+    env = harness.plain({"IOTRACE": harness.command(), "IOTRACE_DIR": str(place / "none"),
+                         "LIBIOTRACE": os.environ["LIBIOTRACE"]})
+    done = harness.run([harness.TOP / "scripts" / "demo.sh", "--", "no-such-command"], env, place)
+    if (done.status, done.stdout, done.stderr.count(b"\n")) == (127, b"", 1) and \
+            b"no-such-command: no such command" in done.stderr and not (place / "none").exists():
+        return []
+    return [f"status {done.status}: {done.tail()}"]
+
+
 def main():
     out = Tap()
     made = {}
@@ -98,6 +109,7 @@ def main():
                 lambda: check_script(place, "echo out; exit 7", 7, b"out\n"))
         out.run("demo.sh keeps the end by a signal",
                 lambda: check_script(place, "kill -KILL $$", 137, b""))
+        out.run("demo.sh and a command that is missing", lambda: check_missing(place))
     return out.done()
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """iotrace explain on a real trace: figures that the program knows, the report's sums, refusals."""
 import json
+import re
 import sys
 
 import harness
@@ -100,7 +101,10 @@ def check_text(folder):
     text = done.stdout.decode()
     bad = [f"over 80 columns: {line}" for line in text.splitlines() if len(line) > 80]
     bad += [f"no {word!r} in it" for word in ("object", "input", "sequential", "from   64 KiB",
-                                               "90 to 100 %", ", main") if word not in text]
+                                               "% ", ", main") if word not in text]
+    tenths = re.findall(r"^ +\d+ to +\d+ % +(\S+)", text, re.M)
+    if not tenths or "0" in (tenths[0], tenths[-1]):
+        bad.append(f"tenths of the run begin or end with nothing: {tenths}")
     return bad + ([] if done.status == 0 else [f"status {done.status}"])
 
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Fields of the ledger on real runs: page cache, latency and bandwidth, decoding, the ways out."""
+import html
 import json
 import os
 import re
@@ -133,6 +134,10 @@ def check_decoding(place):
         bad.append(f"expected {spent} ns of decoding, got {f['serialization_ns']}")
     if f["ready_ns"] is None or f["ready_ns"]["decode"] < 0.8 * spent * 7 / 8:
         bad.append(f"expected most of {spent} ns in ready_ns, got {f['ready_ns']}")
+    gains = [a["gain_ns"] for a in harness.report(done.folder)["advice"]
+             if a["finding"].startswith("decoding artifact takes ")]
+    if len(gains) != 1 or not 0.6 * spent <= gains[0] <= 0.9 * f["serialization_ns"]:
+        bad.append(f"decoding in a quarter of {spent} ns wins {gains}")
     if b"Encoding and decoding, beside this: artifact" not in harness.ask("report", done.folder):
         bad.append("no word on it in the text")
     if f["service_ns"] > spent + 50e6:
@@ -146,7 +151,10 @@ def check_ledger(place, folder):
     events = place / "events.json"
     events.write_bytes(harness.ask("report", folder, "--format", "ledger"))
     ledger = json.loads(harness.ask("ledger", events, "--format", "json"))
-    bad = []
+    want = [o["object"] for p in report["phases"] for o in p["objects"][:4]
+            if any(o[k] for k in ("data_ops", "metadata_ops", "sync_ops", "service_ns", "bytes"))]
+    got = [e["object"] for e in json.loads(events.read_text())]
+    bad = [] if got == want else [f"events of phase after phase: expected {want}, got {got}"]
     for o in report["objects"][:4]:
         got = next((r for r in ledger["objects"] if r["object"] == o["object"]), None)
         if got is None:
@@ -174,9 +182,13 @@ def check_markdown(place):
             bad.append(f"rows of {columns} columns")
     if re.search(r"<(?=[a-zA-Z!?/])(?!/?code>)", text):
         bad.append("HTML from a name")
-    for line in harness.report(folder)["evidence"]:
-        if line.split(":")[0] not in text:
+    report, words = harness.report(folder), html.unescape(text)
+    for line in report["evidence"] + [a["finding"] for a in report["advice"]] + \
+            [f"## {heading}" for heading in ("Files", "What to do", "Not seen", "Not proved")]:
+        if line not in words:
             bad.append(f"not in it: {line}")
+    if not re.search(rf"^\| total \| {sum(o['files'] for o in report['objects'])} \|", text, re.M):
+        bad.append("no row for the total")
     return bad
 
 

@@ -1,8 +1,8 @@
 /* iot_trace_read on a hostile file. A trace file is mostly holes, so the input is what to write
  * where: chunks of
  *
- *     u8 segment, u8 flags (1: a block starts here, make its checksum right), u16 offset / 8,
- *     u16 bytes, then the bytes
+ *     u8 segment, u8 flags (1: a block starts here, make its checksum right; not in the segment of
+ *     the header), u16 offset / 8, u16 bytes, then the bytes
  *
  * onto a file of a header and three empty segments. A first byte with bit 0 set leaves the header's
  * checksum as it is. */
@@ -87,7 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         n = n < file.n - to ? n : file.n - to;
         memcpy(file.bytes + to, data + at, n);
         at += n;
-        if (c.flags & 1 && n_blocks < BLOCKS_MAX)
+        if (c.flags & 1 && to >= IOT_SEGMENT_BYTES && n_blocks < BLOCKS_MAX)
             blocks[n_blocks++] = to;
     }
     for (size_t i = 0; i < n_blocks; i++) {

@@ -4,6 +4,8 @@
 
 #include "analyzer/advice.h"
 #include "analyzer/phases.h"
+#include "analyzer/report_words.h"
+#include "analyzer/verdict.h"
 #include "tests/unit/runs.h"
 
 #define MS INT64_C(1000000)
@@ -107,6 +109,87 @@ Test(advice, a_sync_for_each_token)
     done(run);
 }
 
+/* Ten reads of 1 ms with 9 ms of decoding behind each, but for the last. */
+static void read_and_decode(struct iot_test_run *run, int64_t from)
+{
+    uint32_t file = iot_test_run_regular(run, "/m/weights.safetensors");
+    run->files[file].size = 10 * MS;
+    for (int i = 0; i < 10; i++)
+        run->fd[iot_test_run_event(run, IOT_OP_READ, file, MS - 10, from + 10 * i * MS)] = 3;
+}
+
+Test(advice, decoding_that_the_run_waits_for)
+{
+    struct iot_test_run *run = iot_test_run_new(200 * MS);
+    read_and_decode(run, 0);
+    make(run);
+    cr_expect_eq(report.objects[IOT_ARTIFACT].figures.serialization_ns, 81 * MS);
+    expect_gain(IOT_ARTIFACT, "decoding artifact takes 81.0 ms beside its I/O of 10.0 ms",
+                81 * MS / 4 * 3, 100);
+    cr_expect_not_null(strstr(advice(IOT_ARTIFACT, "decoding")->action, "another codec"));
+    done(run);
+}
+
+/* In a thread of its own, beside a sleep that takes as long: nothing is won. */
+Test(advice, decoding_that_is_hidden)
+{
+    struct iot_test_run *run = iot_test_run_new(200 * MS);
+    run->result[iot_test_run_event(run, IOT_OP_FORK, 0, 0, 0)] = 101;
+    run->t1[iot_test_run_event(run, IOT_OP_SLEEP, 0, 0, MS)] = 150 * MS;
+    size_t e = iot_test_run_event(run, IOT_OP_WAITPID, 0, 0, 151 * MS);
+    run->result[e] = 101;
+    iot_test_run_process(run, 101, 100);
+    run->processes[1].start_ns = run->lanes[1].start_ns = MS / 2;
+    run->processes[1].end_ns = run->lanes[1].end_ns = 120 * MS;
+    read_and_decode(run, MS);
+    make(run);
+    cr_expect_eq(report.objects[IOT_ARTIFACT].figures.serialization_ns, 81 * MS);
+    cr_expect_null(advice(IOT_ARTIFACT, "decoding"));
+    done(run);
+}
+
+static struct iot_test_run *reads_with_tail(int slow)
+{
+    struct iot_test_run *run = iot_test_run_new(1000 * MS);
+    uint32_t file = iot_test_run_regular(run, "/d/a.jpg");
+    int64_t now = 0;
+    for (int i = 0; i < 100; i++) {
+        size_t e = iot_test_run_event(run, IOT_OP_READ, file, 5000, now);
+        run->t1[e] = run->t0[e] + (i % 25 < slow ? 30 * MS : MS);
+        now = run->t1[e] + MS;
+    }
+    return run;
+}
+
+Test(advice, a_tail)
+{
+    struct iot_test_run *run = reads_with_tail(1);
+    make(run);
+    expect_gain(IOT_INPUT, "the slowest 4 calls on input", 4 * 29 * MS, MS);
+    done(run);
+}
+
+/* Eight in a hundred are no tail that a median tells: P95 is one of them. */
+Test(advice, slow_calls_that_are_no_tail)
+{
+    struct iot_test_run *run = reads_with_tail(2);
+    make(run);
+    cr_expect_null(advice(IOT_INPUT, "the slowest"));
+    done(run);
+}
+
+/* Large calls take longer than small ones, and are no tail of them. */
+Test(advice, large_calls_are_no_tail)
+{
+    struct iot_test_run *run = iot_test_run_new(1000 * MS);
+    uint32_t file = iot_test_run_regular(run, "/d/a.jpg");
+    for (int i = 0; i < 100; i++)
+        iot_test_run_event(run, IOT_OP_READ, file, i % 25 ? MS : 30 * MS, 35 * i * MS / 4);
+    make(run);
+    cr_expect_null(advice(IOT_INPUT, "the slowest"));
+    done(run);
+}
+
 Test(advice, names_and_opens)
 {
     struct iot_test_run *run = iot_test_run_new(400 * MS);
@@ -134,6 +217,47 @@ Test(advice, when_it_is_not_io)
     cr_assert_eq(report.advice->n, 2);
     expect_gain(-1, "70 % of it is sleep", 700 * MS, 100);
     expect_gain(-1, "waited for a CPU: at most 60.0 ms", 60 * MS, 0);
+    done(run);
+}
+
+/* The advice, the evidence and the verdict speak of one figure, however little is computed. */
+Test(advice, a_busy_machine)
+{
+    struct iot_test_run *run = iot_test_run_new(1000 * MS);
+    char verdict[IOT_VERDICT_BYTES], words[IOT_SENTENCE_BYTES];
+    size_t e = iot_test_run_event(run, IOT_OP_READ, iot_test_run_regular(run, "/d/a.jpg"), MS, 0);
+    run->t1[e] = 900 * MS;
+    run->processes[0].usage_end.runqueue_ns = (uint64_t)(300 * MS);
+    iot_test_run_process(run, 101, 100); /* nothing waits for it */
+    run->processes[1].end_ns = run->lanes[1].end_ns = 900 * MS;
+    run->processes[1].usage_end.runqueue_ns = (uint64_t)(500 * MS);
+    iot_test_run_event(run, IOT_OP_READ, iot_test_run_regular(run, "/d/b.jpg"), MS, MS);
+    make(run);
+    expect_gain(-1, "waited for a CPU: at most 300 ms", 300 * MS, 0);
+    int said = 0;
+    for (size_t i = 0; i < report.n_evidence; i++)
+        said += strstr(report.evidence[i],
+                       "waited 800 ms for a CPU, the run's main thread 300 ms of it") != NULL;
+    cr_expect_eq(said, 1);
+    iot_verdict(&report, verdict);
+    cr_expect_not_null(strstr(verdict, "busy: for 30 % of the run"), "%s", verdict);
+    iot_words_composition(&report, words);
+    cr_expect_not_null(strstr(words, " of computing and of waiting for a CPU ("), "%s", words);
+    done(run);
+}
+
+Test(advice, a_machine_that_is_not_busy)
+{
+    struct iot_test_run *run = iot_test_run_new(1000 * MS);
+    char verdict[IOT_VERDICT_BYTES];
+    iot_test_run_event(run, IOT_OP_READ, iot_test_run_regular(run, "/d/a.jpg"), 400 * MS, 0);
+    run->processes[0].usage_end.runqueue_ns = (uint64_t)(9 * MS);
+    make(run);
+    cr_expect_null(advice(-1, "CPU"));
+    for (size_t i = 0; i < report.n_evidence; i++)
+        cr_expect_null(strstr(report.evidence[i], "for a CPU"));
+    iot_verdict(&report, verdict);
+    cr_expect_null(strstr(verdict, "busy"), "%s", verdict);
     done(run);
 }
 

@@ -128,6 +128,20 @@ Test(ledger_json, required_fields)
     refuses("[{\"object\":\"input\",\"bytes\":1}]", "events[0].bandwidth_gbps is missing");
 }
 
+Test(ledger_json, a_phase_is_a_word_for_people)
+{
+    static const char text[] = "[{\"phase\":\"steady\",\"object\":\"state\",\"bytes\":3,"
+                               "\"bandwidth_gbps\":1}]";
+    struct iot_ledger_events list;
+    char message[IOT_LEDGER_JSON_MESSAGE];
+    cr_assert_eq(iot_ledger_json_parse(text, strlen(text), &list, message), 0, "%s", message);
+    cr_assert_eq(list.n_events, 1);
+    cr_expect_eq(list.events[0].object, IO_LEDGER_STATE);
+    cr_expect_eq(list.events[0].bytes, 3);
+    free(list.events);
+    refuses("[{\"object\":\"input\",\"phase\":1}]", "events[0].phase must be a string");
+}
+
 Test(ledger_json, unknown_fields)
 {
     refuses("[{\"object\":\"input\",\"bytes\":1,\"bandwidth_gbps\":1,\"frequenzy\":2}]",

@@ -1,5 +1,6 @@
 #include <criterion/criterion.h>
 #include <fcntl.h>
+#include <stdlib.h>
 
 #include "analyzer/serialization.h"
 #include "tests/unit/runs.h"
@@ -37,8 +38,21 @@ static void find_anchored(int64_t *steps, size_t n, size_t anchor)
     struct iot_classes classes;
     const struct iot_steps s = {.starts_ns = steps, .n = n, .end_ns = WALL, .anchor = anchor};
     cr_assert_eq(iot_classify(&classes, &run->trace, NULL, NULL), 0);
+    struct iot_gaps gaps = {0};
     const struct iot_phases phases = {.steps = &s, .phases = {{.end_ns = WALL}}, .n = 1};
-    cr_assert_eq(iot_serialization_find(coding, &run->model, &classes, &phases), 0);
+    cr_assert_eq(iot_serialization_find(coding, &gaps, &run->model, &classes, &phases), 0);
+    int64_t sum = 0, coded = 0;
+    for (size_t k = 0; k < gaps.n; k++) {
+        sum += gaps.gaps[k].ns;
+        cr_expect_lt(gaps.gaps[k].from, gaps.gaps[k].to);
+        cr_expect_leq(gaps.gaps[k].ns,
+                      run->t0[gaps.gaps[k].to] - run->t1[gaps.gaps[k].from]);
+    }
+    for (size_t f = 0; f < run->trace.n_files; f++)
+        for (int d = 0; d < IOT_DIRECTIONS; d++)
+            coded += coding[f].ns[0][d] > 0 ? coding[f].ns[0][d] : 0;
+    cr_expect_eq(sum, coded, "gaps add up to %lld, not %lld", (long long)sum, (long long)coded);
+    free(gaps.gaps);
     iot_classes_free(&classes);
 }
 

@@ -1,0 +1,118 @@
+"""The options of every command: what --help lists is taken, is in the manual, and nothing else is."""
+import re
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+IOTRACE = sys.argv.pop(1)
+MANUAL = Path(__file__).resolve().parents[2] / "doc" / "iotrace.1"
+NOT_THERE = "/nonexistent/folder"
+# An argument that is right for each of its names in --help; a list of words is its own.
+ARGUMENTS = {"FORMAT": "text", "FILE": NOT_THERE, "DIR": NOT_THERE, "N": "3", "NAME": "input",
+             "GLOB": "*", "X": "0.5", "GBPS": "2", "TIME": "80us"}
+OPTION = re.compile(r"^  (?:-(\w), )?--([\w-]+)(?: (\S+))?(?:  |$)", re.M)
+
+
+def run(*arguments):
+    return subprocess.run([IOTRACE, *arguments], stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True, timeout=60, check=False)
+
+
+COMMANDS = re.findall(r"^  (\w+)  ", run("--help").stdout, re.M)
+
+
+def options(command):
+    """(letter, name, argument) of each option in --help."""
+    return OPTION.findall(run(command, "--help").stdout)
+
+
+def section(command):
+    """Of the manual: the synopsis and the description of a command, without roff's dashes."""
+    text = MANUAL.read_text()
+    synopsis, rest = text.split(".Sh SYNOPSIS")[1].split(".Sh DESCRIPTION")
+    blocks = [b for b in synopsis.split("\n.Nm\n") if b.startswith(f".Cm {command}\n")]
+    part = rest.split(f"\n.It Cm {command}\n")[1]
+    return "\n".join(blocks), part
+
+
+class Options(unittest.TestCase):
+    def test_all_commands_are_here(self):
+        self.assertGreaterEqual(set(COMMANDS),
+                                {"doctor", "dump", "explain", "ledger", "report", "run", "whatif"})
+
+    def each(self):
+        for command in COMMANDS:
+            for letter, name, argument in options(command):
+                with self.subTest(command=command, option=name):
+                    yield command, letter, name, argument
+
+    def refused(self, done, part):
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertTrue(done.stderr.startswith("iotrace: "), done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertIn(part, done.stderr)
+
+    def test_help(self):
+        for command in COMMANDS:
+            with self.subTest(command):
+                done = run(command, "--help")
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertTrue(done.stdout.startswith(f"Usage: iotrace {command} "))
+                self.assertLessEqual(max(map(len, done.stdout.splitlines())), 80)
+                self.assertEqual(run(command, "-h").stdout, done.stdout)
+                self.assertEqual(options(command)[-1], ("h", "help", ""))
+
+    def test_each_is_taken(self):
+        """With a right value the complaint is about what comes after the options."""
+        for command, letter, name, argument in self.each():
+            if name == "help" or command == "doctor":
+                continue
+            value = ARGUMENTS.get(argument, argument.split("|")[-1])
+            for spelled in [f"--{name}"] + ([f"-{letter}"] if letter else []):
+                done = run(command, *([spelled, value] if argument else [spelled]))
+                self.refused(done, f"iotrace {command} --help")
+                self.assertNotIn("option", done.stderr)
+
+    def test_wrong_values(self):
+        for command, _, name, argument in self.each():
+            if argument in ("FILE", "DIR", "GLOB", ""):
+                continue
+            self.refused(run(command, f"--{name}", "no\x1bsense"), f"{command}: --{name} is ")
+        self.refused(run("report", "--top", "-3"), "--top is a whole number, not '-3'")
+        self.refused(run("report", "--format", "xml"), "text, json, markdown or ledger, not 'xml'")
+        self.refused(run("dump", "--format", "json"), "--format is text or jsonl, not 'json'")
+
+    def test_no_value(self):
+        for command, letter, name, argument in self.each():
+            if argument:
+                self.refused(run(command, f"--{name}"), f"option '--{name}' needs a value")
+            if argument and letter:
+                self.refused(run(command, f"-{letter}"), f"option '-{letter}' needs a value")
+
+    def test_unknown(self):
+        for command in COMMANDS:
+            for option in ("--sideways", "-Z", "--help=yes"):
+                with self.subTest(command=command, option=option):
+                    done = run(command, option)
+                    self.refused(done, f"option '{option}' is not understood here")
+                    self.assertIn(f"'iotrace {command} --help'", done.stderr)
+
+    def test_of_a_traced_command_are_its_own(self):
+        self.refused(run("run", "/nonexistent/command", "--clock", "sundial"), "/nonexistent/command")
+
+    def test_manual(self):
+        for command, letter, name, _ in self.each():
+            if name == "help":
+                continue
+            synopsis, text = section(command)
+            mark = rf"Fl (-{name}|{letter or '-' + name})\b"
+            self.assertRegex(synopsis, mark)
+            if command in ("run", "report", "whatif"):
+                self.assertRegex(text, mark)
+        for heading in (".It Fl -help", ".It Fl -version", ".Ss Progress", ".Ss Damaged traces"):
+            self.assertIn(f"\n{heading}\n", MANUAL.read_text(), heading)
+
+
+if __name__ == "__main__":
+    unittest.main()
