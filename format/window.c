@@ -53,6 +53,8 @@ int iot_window_time(const char *text, uint64_t *ns)
     static const struct unit units[] = {{"", 1000000000},
                                         {"s", 1000000000},
                                         {"ms", 1000000},
+                                        {"us", 1000},
+                                        {"ns", 1},
                                         {"m", UINT64_C(60) * 1000000000},
                                         {"min", UINT64_C(60) * 1000000000},
                                         {"h", UINT64_C(3600) * 1000000000},
