@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/family.h"
 #include "analyzer/objects.h"
 #include "analyzer/rules.h"
 #include "analyzer/table.h"
@@ -14,25 +15,6 @@ struct kin {
     uint8_t excluded;
     uint8_t alone; /* excluded if it has no siblings */
 };
-
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 29;
-}
-
-/* Each run of digits counts as one 0. */
-static uint64_t family_of(const char *name)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (const char *p = name; *p; p++) {
-        int digit = *p >= '0' && *p <= '9';
-        if (digit && p > name && p[-1] >= '0' && p[-1] <= '9')
-            continue;
-        hash = mix(hash, digit ? '0' : (unsigned char)*p);
-    }
-    return hash;
-}
 
 static int is_rule(const struct iot_rules *rules, const char *name, enum iot_direction d,
                    enum iot_object object)
@@ -47,7 +29,7 @@ static void get_to_know(struct kin *k, const struct iot_file *file)
 {
     enum iot_direction d = k->written ? IOT_WRITING : IOT_READING;
     k->known = 1;
-    k->family = family_of(file->name);
+    k->family = iot_family_of(file->name);
     if (file->kind == IOT_FILE_PIPE || file->kind == IOT_FILE_SOCKET || file->standard)
         return;
     k->excluded = (uint8_t)(is_rule(iot_rules_sure(), file->name, d, IOT_OTHER) ||
@@ -113,8 +95,8 @@ static int is_lock(const struct iot_trace *t, size_t i)
 /* A lock is told by its address, everything else by its file. */
 static uint64_t key_of(const struct iot_trace *t, size_t i, const struct kin *k)
 {
-    uint64_t key = mix(t->events.op[i], k->family);
-    return is_lock(t, i) ? mix(key, t->events.addr[i]) : key;
+    uint64_t key = iot_family_mix(t->events.op[i], k->family);
+    return is_lock(t, i) ? iot_family_mix(key, t->events.addr[i]) : key;
 }
 
 struct look {

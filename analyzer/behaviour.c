@@ -7,11 +7,14 @@ enum {
     WEIGHTS_BYTES = 16 << 20, /* a part of a model that is split; a sample is smaller */
     SIBLINGS_MIN = 3,
     PIECES_MIN = 8,
-    STEPS_MIN = 3,   /* to be read in many of them; */
+    STEPS_MIN = 3,    /* to be read in many of them; */
     STEPS_SHARE = 10, /* and at least one in so many */
     MAPS_MIN = 3,
     BACK_SHARE = 8,        /* state if this part of what was written is read back */
     SYNCED_BACK_SHARE = 2, /* who syncs means to keep: a database, and what it looks up in it */
+    TINY_BYTES = 4096,
+    PROBE_SHARE =
+        100, /* what is removed after less than this part of the run only tried something */
 };
 
 static const struct iot_judgement nothing = {.object = -1};
@@ -26,6 +29,11 @@ static int loaded_early(const struct iot_uses *uses, const struct iot_group *g)
     return g->last_read_ns < uses->early_ns;
 }
 
+static int mapped_early(const struct iot_uses *uses, const struct iot_group *g)
+{
+    return g->last_map_ns < uses->early_ns;
+}
+
 static int is_state(const struct iot_group *g)
 {
     int64_t share = g->synced ? SYNCED_BACK_SHARE : BACK_SHARE;
@@ -33,7 +41,16 @@ static int is_state(const struct iot_group *g)
            g->back_read_bytes >= g->back_bytes / share;
 }
 
-struct iot_judgement iot_judge_written(const struct iot_group *g, const struct iot_use *use)
+/* Whether a folder can be written in, or how long that takes. */
+static int is_probe(const struct iot_uses *uses, const struct iot_use *use)
+{
+    return !use->renamed_to && !use->read_bytes && use->written_bytes < TINY_BYTES &&
+           use->removed_ns != INT64_MAX &&
+           use->removed_ns - use->first_write_ns < uses->wall_ns / PROBE_SHARE;
+}
+
+struct iot_judgement iot_judge_written(const struct iot_uses *uses, const struct iot_group *g,
+                                       const struct iot_use *use)
 {
     static const char *const written[2][2] = {{"written", "written, synced"},
                                               {"written, renamed", "written, synced, renamed"}};
@@ -41,6 +58,8 @@ struct iot_judgement iot_judge_written(const struct iot_group *g, const struct i
         return nothing;
     if (is_state(g))
         return say(IOT_STATE, "written, then read back");
+    if (use->written_bytes && is_probe(uses, use))
+        return say(IOT_OTHER, "written, and removed at once");
     if (!use->written_bytes)
         return say(IOT_OUTPUT, use->flags & IOT_USE_MAPPED ? "written through a mapping"
                                                            : "opened to be written");
@@ -54,8 +73,9 @@ static struct iot_judgement judge_read_back(const struct iot_group *g, const str
     int state = is_state(g) || !g->n_written;
     if (state && use->read_back_bytes > use->read_bytes / 2)
         return say(IOT_STATE, "written, then read back");
-    /* Pages of a database: looked at between changes of it. */
-    if (!state && use->read_back_bytes && use->written_bytes > use->read_bytes)
+    /* Pages of a database: looked at before and between changes of it. */
+    int in_place = !(use->flags & IOT_USE_TO_WRITE);
+    if (!state && (use->read_back_bytes || in_place) && use->written_bytes > use->read_bytes)
         return say(IOT_OUTPUT, "written, and looked at between");
     return nothing;
 }
@@ -68,6 +88,8 @@ struct iot_judgement iot_judge_read(const struct iot_uses *uses, const struct io
         return back;
     if (g->maps >= MAPS_MIN && g->last_map_ns - g->first_map_ns > uses->wall_ns / 2)
         return say(IOT_INPUT, "mapped again and again all along");
+    if (!likely_artifact && use->maps && g->mapped >= SIBLINGS_MIN && !mapped_early(uses, g))
+        return say(IOT_INPUT, "one of several alike, mapped in turn");
     if (!use->read_bytes || g->n_read < SIBLINGS_MIN)
         return nothing;
     /* The shards of a model are siblings as well: large, and all read at the start, or, in a run

@@ -15,7 +15,8 @@ struct iot_judgement {
 };
 
 /* Sure enough to stand before the likely rules. */
-struct iot_judgement iot_judge_written(const struct iot_group *group, const struct iot_use *use);
+struct iot_judgement iot_judge_written(const struct iot_uses *uses, const struct iot_group *group,
+                                       const struct iot_use *use);
 /* `likely_artifact`: a likely rule says so of its name. */
 struct iot_judgement iot_judge_read(const struct iot_uses *uses, const struct iot_group *group,
                                     const struct iot_use *use, int likely_artifact);

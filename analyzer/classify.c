@@ -88,7 +88,7 @@ static int by_use(struct work *w, uint32_t f, enum iot_direction d)
     const struct iot_group *g = &w->groups.groups[w->groups.of_file[f]];
 
     if (d == IOT_WRITING)
-        return by_judgement(w, f, iot_judge_written(g, use), IOT_BY_BEHAVIOUR, d);
+        return by_judgement(w, f, iot_judge_written(&w->uses, g, use), IOT_BY_BEHAVIOUR, d);
     const struct iot_rule *likely = iot_rules_find(iot_rules_likely(), file->name, d);
     int artifact = likely && likely->object == IOT_ARTIFACT;
     if (by_judgement(w, f, iot_judge_read(&w->uses, g, use, artifact), IOT_BY_BEHAVIOUR, d) ||
@@ -199,10 +199,31 @@ static int add_folders(struct work *w, struct iot_table *folders)
     return 0;
 }
 
-/* A folder whose files are all of one object is of that object, too. */
+enum { MIXED = 254, FOLDERS_UP = 3 };
+
+/* The folders above the file that were listed, a few levels up. */
+static void tell_folders(struct work *w, const struct iot_table *folders, uint32_t f)
+{
+    const struct iot_file_class *c = &w->classes->files[f];
+    const char *name = w->trace->files[f].name;
+    size_t n = strlen(name);
+    for (int up = 0; up < FOLDERS_UP; up++) {
+        while (n && name[n - 1] != '/')
+            n--;
+        if (n <= 1)
+            return;
+        struct look look = {w->trace, name, --n};
+        uint32_t folder = iot_table_find(folders, iot_table_hash(name, n), same_name, &look);
+        if (folder == IOT_NO_INDEX)
+            continue;
+        uint8_t *its = &w->classes->files[folder].object[IOT_READING];
+        *its = *its == UNDECIDED || *its == c->object[c->main] ? c->object[c->main] : MIXED;
+    }
+}
+
+/* A folder whose files are all of one object, those in its folders too, is of that object. */
 static int judge_folders(struct work *w)
 {
-    enum { MIXED = 254 };
     struct iot_table folders = {0};
     if (add_folders(w, &folders)) {
         iot_table_free(&folders);
@@ -210,16 +231,9 @@ static int judge_folders(struct work *w)
     }
     for (uint32_t f = 1; f < w->trace->n_files && folders.used; f++) {
         const struct iot_file_class *c = &w->classes->files[f];
-        const char *name = w->trace->files[f].name, *slash = strrchr(name, '/');
         uint8_t object = c->object[c->main];
-        if (!w->groups.of_file[f] || !slash || object == UNDECIDED || object == IOT_OTHER)
-            continue;
-        struct look look = {w->trace, name, (size_t)(slash - name)};
-        uint32_t folder = iot_table_find(&folders, iot_table_hash(name, look.n), same_name, &look);
-        if (folder == IOT_NO_INDEX)
-            continue;
-        uint8_t *its = &w->classes->files[folder].object[IOT_READING];
-        *its = *its == UNDECIDED || *its == object ? object : MIXED;
+        if (w->groups.of_file[f] && object != UNDECIDED && object != IOT_OTHER)
+            tell_folders(w, &folders, f);
     }
     for (uint32_t f = 1; f < w->trace->n_files; f++) {
         struct iot_file_class *c = &w->classes->files[f];

@@ -36,6 +36,7 @@ struct options {
     size_t clock;  /* NO_CLOCK: not given */
     size_t stacks; /* NO_STACKS: not given */
     const char *parts[PARTS];
+    bool nvtx;
     char **command;
 };
 
@@ -59,6 +60,9 @@ static const struct iot_option options_of_run[] = {
      offsetof(struct options, parts[DURATION]), NULL, NULL},
     {"max-size", 0, "SIZE", "keep the newest SIZE (16M, 1G) of each process's trace",
      IOT_OPTION_TEXT, offsetof(struct options, parts[MAX_SIZE]), NULL, NULL},
+    {"nvtx", 0, NULL,
+     "record what COMMAND marks with NVTX also where no NVIDIA driver is installed",
+     IOT_OPTION_FLAG, offsetof(struct options, nvtx), NULL, NULL},
     {0},
 };
 
@@ -66,10 +70,9 @@ const struct iot_synopsis iot_synopsis_run = {
     .command = "run",
     .summary = "a command, traced, and a short report after it",
     .operands = "[--] COMMAND [ARGUMENT]...",
-    .about =
-        "Runs COMMAND and every process that it starts with libiotrace.so, prints a short\n"
-        "report on standard error, and exits with COMMAND's own status (128 + n for\n"
-        "signal n). An LD_PRELOAD that is set stays, behind the library.\n",
+    .about = "Runs COMMAND and every process that it starts with libiotrace.so, prints a short\n"
+             "report on standard error, and exits with COMMAND's own status (128 + n for\n"
+             "signal n). An LD_PRELOAD that is set stays, behind the library.\n",
     .notes = "LIBIOTRACE names a libiotrace.so to use instead of the one that came with this\n"
              "command.\n",
     .options = options_of_run,
@@ -97,7 +100,15 @@ static int set_preload(const char *library)
     return failed;
 }
 
-static int set_environment(const char *folder, const char *library, const struct options *options)
+/* Another tool's stays. */
+static int set_nvtx(const char *library, bool always)
+{
+    if (!always && access("/proc/driver/nvidia/version", F_OK))
+        return 0;
+    return setenv("NVTX_INJECTION64_PATH", library, 0);
+}
+
+static int set_environment(const struct options *options, const char *folder, const char *library)
 {
     char pid[24];
     const char *clock = clocks[options->clock], *of_stacks = stacks[options->stacks];
@@ -105,9 +116,9 @@ static int set_environment(const char *folder, const char *library, const struct
     for (int k = 0; k < PARTS; k++)
         if (options->parts[k] && setenv(variables[k], options->parts[k], 1))
             return -1;
-    return set_preload(library) || setenv("IOTRACE_RUN", folder, 1) ||
-           setenv("IOTRACE_ROOT", pid, 1) || unsetenv("IOTRACE_DIR") ||
-           (clock && setenv("IOTRACE_CLOCK", clock, 1)) ||
+    return set_preload(library) || set_nvtx(library, options->nvtx) ||
+           setenv("IOTRACE_RUN", folder, 1) || setenv("IOTRACE_ROOT", pid, 1) ||
+           unsetenv("IOTRACE_DIR") || (clock && setenv("IOTRACE_CLOCK", clock, 1)) ||
            (of_stacks && setenv("IOTRACE_STACKS", of_stacks, 1));
 }
 
@@ -132,7 +143,7 @@ static void become(struct shared *shared, const struct options *options,
     shared->failed = 1;
     if (take_folder(shared, options, program->path))
         return;
-    if (set_environment(shared->folder, library, options)) {
+    if (set_environment(options, shared->folder, library)) {
         iot_error("run: the environment cannot be set: %s", strerror(errno));
         return;
     }

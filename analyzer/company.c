@@ -5,8 +5,8 @@
 
 #include "analyzer/table.h"
 
-/* Beside an artifact, what is smaller describes it. */
-enum { DESCRIPTION_BYTES = 1 << 20 };
+/* Beside an artifact, what is smaller describes it; beside so many files of a data set as well. */
+enum { DESCRIPTION_BYTES = 1 << 20, DATA_SET_FILES = 3, FOLDERS_UP = 3 };
 
 struct company {
     const struct iot_trace *trace;
@@ -25,6 +25,15 @@ static int ends_with(const char *name, size_t n, const char *end)
 static int is_read(const struct iot_use *use)
 {
     return use->read_bytes || use->flags & IOT_USE_MAPPED;
+}
+
+/* What the files beside it may overrule. */
+static int is_weak(const struct company *w, uint32_t f)
+{
+    unsigned by = w->classes->files[f].by[IOT_READING];
+    const char *name = w->trace->files[f].name;
+    return by == IOT_BY_SMALL || by == IOT_BY_GUESS ||
+           (by == IOT_BY_LIKELY && ends_with(name, strlen(name), ".txt"));
 }
 
 /* --- companions --- */
@@ -138,8 +147,10 @@ static int judge_companions(struct company *w, uint32_t f)
 struct folder {
     const char *name; /* n bytes of the name of a file in it */
     size_t n;
-    unsigned objects; /* bit o: files in it that were read are of that object, and not by a guess */
-    int below;        /* an artifact in a folder of its own */
+    unsigned objects; /* bit o: files in it that were read are of that object, and more than small
+                       * or guessed to be */
+    unsigned below;   /* likewise, of files in it and in its folders, written ones too */
+    uint32_t inputs;  /* read, in it and in its folders, by a sure rule or their use */
 };
 
 struct folders {
@@ -195,15 +206,30 @@ static struct folder *take_folder(struct folders *all, const char *name, size_t 
     return &all->folders[all->n++];
 }
 
-static int note_artifact_below(struct folders *all, const char *name, size_t n)
+static int note_below(struct folders *all, const char *name, unsigned object, uint32_t inputs)
 {
-    for (int up = 0; up < 2 && (n = folder_bytes(name, n)) > 0; up++) {
+    size_t n = strlen(name);
+    for (int up = 0; up < FOLDERS_UP && (n = folder_bytes(name, n)) > 0; up++) {
         struct folder *folder = take_folder(all, name, n);
         if (!folder)
             return -1;
-        folder->below = 1;
+        folder->below |= 1u << object;
+        folder->inputs += inputs;
     }
     return 0;
+}
+
+static int note_read(struct folders *all, const char *name, const struct iot_file_class *c)
+{
+    size_t n = folder_bytes(name, strlen(name));
+    struct folder *folder = n ? take_folder(all, name, n) : NULL;
+    if (!n)
+        return 0;
+    if (!folder)
+        return -1;
+    folder->objects |= 1u << c->object[IOT_READING];
+    unsigned input = c->object[IOT_READING] == IOT_INPUT && c->by[IOT_READING] <= IOT_BY_BEHAVIOUR;
+    return note_below(all, name, c->object[IOT_READING], input);
 }
 
 static int note_folders(struct company *w, struct folders *all)
@@ -211,36 +237,85 @@ static int note_folders(struct company *w, struct folders *all)
     for (uint32_t f = 1; f < w->trace->n_files; f++) {
         const struct iot_file_class *c = &w->classes->files[f];
         const char *name = w->trace->files[f].name;
-        if (!w->groups->of_file[f] || !is_read(&w->uses->files[f]) ||
-            c->by[IOT_READING] >= IOT_BY_GUESS || c->object[IOT_READING] >= IOT_OBJECTS)
+        if (!w->groups->of_file[f])
             continue;
-        size_t n = folder_bytes(name, strlen(name));
-        struct folder *folder = n ? take_folder(all, name, n) : NULL;
-        if (n && !folder)
+        if (w->uses->files[f].written_bytes && note_below(all, name, IOT_OUTPUT, 0))
             return -1;
-        if (n)
-            folder->objects |= 1u << c->object[IOT_READING];
-        if (n && c->object[IOT_READING] == IOT_ARTIFACT && note_artifact_below(all, name, n))
+        if (is_read(&w->uses->files[f]) && !is_weak(w, f) && c->object[IOT_READING] < IOT_OBJECTS &&
+            note_read(all, name, c))
             return -1;
     }
     return 0;
 }
 
-static int describes(const struct company *w, const struct folders *all, uint32_t f)
+/* Its name says configuration: of the run, rather than of a model. */
+static int is_configuration(const struct company *w, uint32_t f)
 {
-    const struct iot_file_class *c = &w->classes->files[f];
-    const struct iot_group *g = &w->groups->groups[w->groups->of_file[f]];
     const char *name = w->trace->files[f].name;
-    const unsigned data = 1u << IOT_INPUT | 1u << IOT_ARTIFACT;
-    int weak = c->by[IOT_READING] == IOT_BY_SMALL || c->by[IOT_READING] == IOT_BY_GUESS;
-    if (!weak || g->read_bytes >= DESCRIPTION_BYTES || !g->n_read ||
-        g->last_read_ns >= w->uses->early_ns)
+    return w->classes->files[f].by[IOT_READING] == IOT_BY_SMALL &&
+           !ends_with(name, strlen(name), ".json");
+}
+
+/* In a folder where there are artifacts and nothing else, it is one wherever it stands: a model's
+ * folder has folders. */
+static int is_of_model(const struct company *w, const struct folders *all, uint32_t f)
+{
+    static const unsigned artifact = 1u << IOT_ARTIFACT;
+    const char *name = w->trace->files[f].name;
+    size_t n = strlen(name), n_folder = folder_bytes(name, n);
+    if (is_configuration(w, f))
         return 0;
+    const struct folder *folder = find_folder(all, name, n_folder);
+    if (!folder)
+        folder = find_folder(all, name, folder_bytes(name, n_folder));
+    return folder && folder->below == artifact;
+}
+
+static int describes_artifact(const struct company *w, const struct folders *all, uint32_t f)
+{
+    const unsigned artifact = 1u << IOT_ARTIFACT, input = 1u << IOT_INPUT;
+    const char *name = w->trace->files[f].name;
     const struct folder *folder = find_folder(all, name, folder_bytes(name, strlen(name)));
-    if (!folder || (folder->objects & data & ~(1u << IOT_ARTIFACT)))
+    if (folder && folder->objects == artifact)
+        return folder->below == artifact || !is_configuration(w, f);
+    if (w->groups->groups[w->groups->of_file[f]].last_read_ns >= w->uses->early_ns)
         return 0;
-    /* A folder above holds all sorts of things, configuration among them. */
-    return folder->objects & data || (folder->below && c->by[IOT_READING] == IOT_BY_GUESS);
+    return (folder && folder->objects & artifact && !(folder->objects & input)) ||
+           is_of_model(w, all, f);
+}
+
+/* Beside a model its configuration is part of it, beside data it is the run's. */
+static int is_settings(const char *name)
+{
+    static const char *const words[] = {"config", "setting", "plan", "options", "args"};
+    const char *slash = strrchr(name, '/');
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+        if (strcasestr(slash ? slash : name, words[k]))
+            return 1;
+    return 0;
+}
+
+/* Beside data, or above them where there is nothing else and its name is no configuration's. */
+static int describes_data(const struct company *w, const struct folders *all, uint32_t f)
+{
+    const unsigned input = 1u << IOT_INPUT;
+    const char *name = w->trace->files[f].name;
+    const struct folder *folder = find_folder(all, name, folder_bytes(name, strlen(name)));
+    return folder && folder->inputs >= DATA_SET_FILES && !is_settings(name) &&
+           (folder->objects == input || (folder->below == input && !is_configuration(w, f))) &&
+           w->groups->groups[w->groups->of_file[f]].last_read_ns < w->uses->early_ns;
+}
+
+static void judge_description(struct company *w, const struct folders *all, uint32_t f)
+{
+    struct iot_file_class *c = &w->classes->files[f];
+    const struct iot_group *g = &w->groups->groups[w->groups->of_file[f]];
+    if (!is_weak(w, f) || g->read_bytes >= DESCRIPTION_BYTES || !g->n_read)
+        return;
+    if (describes_artifact(w, all, f))
+        settle(c, IOT_READING, IOT_ARTIFACT, "small, beside an artifact");
+    else if (describes_data(w, all, f))
+        settle(c, IOT_READING, IOT_INPUT, "small, beside a data set");
 }
 
 static int judge_descriptions(struct company *w)
@@ -248,8 +323,8 @@ static int judge_descriptions(struct company *w)
     struct folders all = {0};
     int failed = note_folders(w, &all);
     for (uint32_t f = 1; f < w->trace->n_files && !failed; f++)
-        if (w->groups->of_file[f] && w->uses->files[f].read_bytes && describes(w, &all, f))
-            settle(&w->classes->files[f], IOT_READING, IOT_ARTIFACT, "small, beside an artifact");
+        if (w->groups->of_file[f] && w->uses->files[f].read_bytes)
+            judge_description(w, &all, f);
     iot_table_free(&all.by_name);
     free(all.folders);
     return failed;

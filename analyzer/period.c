@@ -6,7 +6,7 @@
 
 #include "analyzer/anchors.h"
 #include "analyzer/cycle.h"
-#include "analyzer/events.h"
+#include "analyzer/loading.h"
 
 enum {
     STEPS_MIN = 6,
@@ -147,7 +147,7 @@ static size_t burst_size(const struct search *s, const struct candidate *c)
     for (size_t size = 1; size < SIZES; size++)
         if (count[size] > count[most] || !most)
             most = size;
-    return count[most] >= n / 100 * ALIKE_PERCENT ? most : 0;
+    return count[most] * 100 >= n * ALIKE_PERCENT ? most : 0;
 }
 
 /* The distances between the first n places, without the episodes inside them. */
@@ -219,11 +219,20 @@ static int64_t covered(const struct search *s, size_t i, int64_t period_ns)
     return span < most ? span : most;
 }
 
+static int is_hand_over(const struct search *s, size_t kind)
+{
+    const struct iot_anchors *a = &s->anchors;
+    uint32_t event = a->events[a->places[a->kinds[kind].first]];
+    unsigned class_ = iot_op_info(s->trace->events.op[event])->class_;
+    return class_ == IOT_WAIT || class_ == IOT_WAKE;
+}
+
 static int judge(const struct search *s, struct candidate *c)
 {
     c->burst = c->bursts_ns ? burst_size(s, c) : 0;
     c->n = places_of(s, c);
-    if (c->n < STEPS_MIN)
+    /* Who hands items over one by one has no bursts of them, but is held up now and then. */
+    if (c->n < STEPS_MIN || (c->bursts_ns && !c->burst && is_hand_over(s, c->kind)))
         return 0;
     find_intervals(s, c->n);
     size_t skip = (c->n - 1) / WARM_UP;
@@ -270,33 +279,26 @@ static int64_t burst_limit(const struct search *s, size_t kind)
 
 /* --- what only looks like steps --- */
 
-/* One file from one end to the other: loading it, or copying it. */
-static int only_streams(const struct search *s, const struct candidate *c)
+/* Of what the lane does from the first place to the last, nearly all is I/O: it copies something.
+ */
+static int only_streams(const struct search *s, const struct candidate *c, size_t n)
 {
     const struct iot_events *e = &s->trace->events;
-    const struct iot_anchors *a = &s->anchors;
-    uint32_t file = a->kinds[c->kind].file;
-    size_t n = places_of(s, c);
-    int64_t at = -1, busy = 0;
-    int one = 1, onward = 1;
+    int64_t busy = 0;
     for (size_t p = s->places[0]; p <= s->places[n - 1]; p++) {
-        size_t i = a->events[p];
+        size_t i = s->anchors.events[p];
         unsigned class_ = iot_op_info(e->op[i])->class_;
-        int moves = class_ == IOT_DATA || class_ == IOT_META || class_ == IOT_SYNC;
-        one &= !e->file[i] || e->file[i] == file;
-        if (e->file[i] == file) {
-            int64_t offset = iot_event_offset(e, i);
-            onward &= e->op[i] != IOT_OP_LSEEK && (offset < 0 || offset > at);
-            at = offset >= 0 ? offset : at;
-        }
-        busy += moves ? e->t1_ns[i] - e->t0_ns[i] : 0;
+        if (class_ == IOT_DATA || class_ == IOT_META || class_ == IOT_SYNC)
+            busy += e->t1_ns[i] - e->t0_ns[i];
     }
-    if (c->covers_ns - busy < c->covers_ns / 100 * STREAMED_PERCENT)
-        return 1;
-    if (file == IOT_NO_INDEX || !file || s->trace->files[file].kind != IOT_FILE_REGULAR ||
-        a->kinds[c->kind].flags & IOT_ANCHOR_GIVES)
-        return 0;
-    return one && onward;
+    return c->covers_ns - busy < c->covers_ns / 100 * STREAMED_PERCENT;
+}
+
+/* -1 without memory. */
+static int has_no_steps(const struct search *s, const struct candidate *c)
+{
+    size_t n = places_of(s, c);
+    return only_streams(s, c, n) ? 1 : iot_only_loads(&s->anchors, c->kind, s->places, n);
 }
 
 /* --- the choice --- */
@@ -340,6 +342,7 @@ static int find(struct search *s, struct candidate *best)
     struct candidate *found = malloc((2 * a->n_kinds + 1) * sizeof *found);
     size_t n = 0;
     int64_t covered_ns = 0;
+    int failed = 0;
     if (!found)
         return -1;
     for (size_t k = 0; k < a->n_kinds; k++) {
@@ -348,7 +351,11 @@ static int find(struct search *s, struct candidate *best)
         const int64_t limits[2] = {0, burst_limit(s, k)};
         for (int b = 0; b < 2; b++) {
             struct candidate c = {.kind = k, .bursts_ns = limits[b]};
-            if ((!b || limits[b]) && judge(s, &c) && !only_streams(s, &c)) {
+            if ((b && !limits[b]) || !judge(s, &c))
+                continue;
+            int none = has_no_steps(s, &c);
+            failed |= none < 0;
+            if (!none) {
                 found[n++] = c;
                 covered_ns = c.covers_ns > covered_ns ? c.covers_ns : covered_ns;
             }
@@ -356,7 +363,7 @@ static int find(struct search *s, struct candidate *best)
     }
     *best = choose(found, n, covered_ns);
     free(found);
-    return 0;
+    return failed ? -1 : 0;
 }
 
 static int take(struct search *s, struct iot_steps *steps, const struct candidate *c)

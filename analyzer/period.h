@@ -7,7 +7,7 @@
  * few steps) is taken out of them. Of those that cover most, the one with most steps is taken: one
  * that comes every few steps covers as much. Where in the cycle a step begins, cycle.h says.
  *
- * A program that only reads one file from one end to the other has no steps.
+ * A program that only copies or loads (loading.h) has no steps.
  */
 #ifndef IOT_ANALYZER_PERIOD_H
 #define IOT_ANALYZER_PERIOD_H

@@ -33,7 +33,7 @@ int iot_report_make(struct iot_report *report, const struct iot_trace *trace,
              iot_call_sites_find(&report->sites, &report->n_sites, IOT_REPORT_SITES, trace, model,
                                  IOT_NO_INDEX, report->arena) ||
              iot_report_queues(report) || iot_report_waits(report) ||
-             iot_report_advise(report);
+             iot_report_ranges(report) || iot_report_advise(report);
     return failed ? -1 : 0;
 }
 
@@ -44,6 +44,8 @@ void iot_report_free(struct iot_report *report)
     free(report->queues);
     free(report->waits);
     free(report->sites);
+    free(report->ranges);
+    free(report->marks);
     free(report->of_event);
     if (report->gaps)
         free(report->gaps->gaps);

@@ -14,6 +14,7 @@
 #include "analyzer/model.h"
 #include "analyzer/objects.h"
 #include "analyzer/queues.h"
+#include "analyzer/ranges.h"
 #include "analyzer/steps.h"
 #include "analyzer/trace.h"
 #include "analyzer/waits_words.h"
@@ -117,6 +118,10 @@ struct iot_report {
     size_t n_waits;
     struct iot_call_site *sites; /* those that cost most, if stacks were recorded */
     size_t n_sites;
+    struct iot_range *ranges;
+    size_t n_ranges;
+    struct iot_named_mark *marks;
+    size_t n_marks;
     struct iot_gaps *gaps;          /* where objects were encoded and decoded: serialization.h */
     uint32_t *of_event;             /* row by event; IOT_NO_INDEX: no I/O */
     struct iot_phases *phases;      /* phases.h */

@@ -11,5 +11,6 @@ void iot_report_put_figures(struct iot_json *json, const struct iot_figures *fig
 void iot_report_put_phases(struct iot_json *json, const struct iot_report *report);
 void iot_report_put_advice(struct iot_json *json, const struct iot_report *report);
 void iot_report_put_steps(struct iot_json *json, const struct iot_report *report);
+void iot_report_put_ranges(struct iot_json *json, const struct iot_report *report); /* and marks */
 
 #endif

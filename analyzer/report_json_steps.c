@@ -115,3 +115,34 @@ void iot_report_put_steps(struct iot_json *json, const struct iot_report *r)
     }
     iot_json_end_object(json);
 }
+
+void iot_report_put_ranges(struct iot_json *json, const struct iot_report *r)
+{
+    iot_json_key(json, "ranges");
+    iot_json_begin_array(json);
+    for (size_t i = 0; i < r->n_ranges; i++) {
+        const struct iot_range *range = &r->ranges[i];
+        iot_json_begin_object(json);
+        iot_json_put_string(json, "name", range->name);
+        iot_json_put_int(json, "ranges", (int64_t)range->n);
+        iot_json_put_int(json, "total_ns", range->total_ns);
+        put_times(json, "range_ns", &(struct iot_step_times){range->p50_ns, range->p95_ns});
+        iot_json_put_int(json, "ops", range->ops);
+        iot_json_put_int(json, "bytes", range->bytes);
+        iot_json_put_int(json, "service_ns", range->service_ns);
+        iot_json_put_int(json, "exposed_ns", range->exposed_ns);
+        iot_json_end_object(json);
+    }
+    iot_json_end_array(json);
+    iot_json_key(json, "marks");
+    iot_json_begin_array(json);
+    for (size_t i = 0; i < r->n_marks; i++) {
+        iot_json_begin_object(json);
+        iot_json_put_string(json, "name", r->marks[i].name);
+        iot_json_put_int(json, "marks", (int64_t)r->marks[i].n);
+        iot_json_put_int(json, "first_ns", r->marks[i].first_ns);
+        iot_json_put_int(json, "last_ns", r->marks[i].last_ns);
+        iot_json_end_object(json);
+    }
+    iot_json_end_array(json);
+}

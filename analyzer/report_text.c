@@ -256,6 +256,7 @@ void iot_report_write_text(const struct iot_report *report, FILE *out,
         return;
     put_serialization(&page);
     iot_page_steps(&page);
+    iot_page_ranges(&page);
     put_files(&page);
     put_sites(&page);
     put_waits(&page);

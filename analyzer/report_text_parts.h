@@ -18,8 +18,9 @@ void iot_page_wrapped(const struct iot_page *page, const char *text, size_t inde
 /* A line of a list, or several. */
 void iot_page_point(const struct iot_page *page, const char *text);
 
-/* The sections "Steps" (if there are any) and "What to do". */
+/* The sections "Steps" and "What the program marks" (if there is any) and "What to do". */
 void iot_page_steps(const struct iot_page *page);
+void iot_page_ranges(const struct iot_page *page);
 void iot_page_advice(const struct iot_page *page);
 
 #endif

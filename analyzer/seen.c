@@ -128,9 +128,9 @@ static int is_seen(const struct iot_seen *s, int64_t t_ns)
 }
 
 /* What tells who is who, whenever it was. */
-static int stays(unsigned op)
+static int stays(const struct iot_events *e, size_t i)
 {
-    switch (op) {
+    switch (e->op[i]) {
     case IOT_OP_PIPE:
     case IOT_OP_PIPE2:
     case IOT_OP_SOCKET:
@@ -139,8 +139,10 @@ static int stays(unsigned op)
     case IOT_OP_ACCEPT4:
     case IOT_OP_CONNECT:
         return 1;
+    case IOT_OP_MARK:
+        return e->result[i] >= 2; /* of a range, the rest of which may be seen */
     default:
-        return iot_op_info(op)->class_ == IOT_LIFE;
+        return iot_op_info(e->op[i])->class_ == IOT_LIFE;
     }
 }
 
@@ -154,7 +156,7 @@ static void narrow_lane(struct iot_trace *t, struct iot_lane *lane, size_t *to)
         int64_t begin = seen_until(s, t0), end = seen_until(s, t1);
         if (e->op[i] == IOT_OP_PAUSE || e->op[i] == IOT_OP_RESUME)
             continue;
-        if (begin == end && !stays(e->op[i]) && (!is_seen(s, t0) || (t0 < t1 && !is_seen(s, t1))))
+        if (begin == end && !stays(e, i) && (!is_seen(s, t0) || (t0 < t1 && !is_seen(s, t1))))
             continue;
         iot_events_copy(e, *to, i);
         e->t0_ns[*to] = begin;

@@ -1,8 +1,9 @@
 /* The steps of a run: of training one batch, of serving one request or token.
  *
- * They come from the marks that the program made (include/iotrace.h: a step begins at each), or,
- * where it made none, from the period of the lane that carries the run (period.h). Of marks in
- * several lanes, those of the lane that has most of them count.
+ * They come from the marks that the program made (include/iotrace.h: a step begins at each), or
+ * where it made none, from ranges whose name says that they are steps, or from the period of the
+ * lane that carries the run, or of a thread it waits for (period.h). Of marks in several lanes,
+ * those of the lane that has most of them count.
  */
 #ifndef IOT_ANALYZER_STEPS_H
 #define IOT_ANALYZER_STEPS_H

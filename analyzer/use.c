@@ -104,6 +104,11 @@ static void note_metadata(struct iot_uses *uses, const struct iot_events *e, siz
         uses->files[e->file2[i]].flags |=
             (uint8_t)(IOT_USE_ACCEPTED | (use->flags & IOT_USE_LOCAL));
         break;
+    case IOT_OP_UNLINK:
+    case IOT_OP_UNLINKAT:
+    case IOT_OP_REMOVE:
+        use->removed_ns = e->t1_ns[i];
+        break;
     case IOT_OP_RENAME:
     case IOT_OP_RENAMEAT:
     case IOT_OP_RENAMEAT2:
@@ -186,7 +191,7 @@ int iot_uses_gather(struct iot_uses *uses, const struct iot_trace *trace,
         return -1;
     for (uint32_t f = 0; f < trace->n_files; f++) {
         uses->files[f].first_read_ns = uses->files[f].last_read_ns = INT64_MAX;
-        uses->files[f].first_write_ns = INT64_MAX;
+        uses->files[f].first_write_ns = uses->files[f].removed_ns = INT64_MAX;
         uses->files[f].first_map_ns = uses->files[f].last_map_ns = INT64_MAX;
         uses->files[f].family = f;
     }

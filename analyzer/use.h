@@ -21,6 +21,7 @@ struct iot_use {
     int64_t read_back_bytes; /* read after it was written under any of its names */
     int64_t first_read_ns, last_read_ns, first_write_ns;
     int64_t first_map_ns, last_map_ns;
+    int64_t removed_ns; /* the last time */
     uint32_t reads, writes; /* calls that moved bytes */
     uint32_t maps;
     uint32_t family;     /* a file index, the same for all names that a rename joined */

@@ -1,5 +1,6 @@
 #include "preload/image.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -131,7 +132,7 @@ static void put_cpu(void)
 
 static const char ops_text[] =
 #define IOT_OP(number, NAME, name, class, moves, subject)                                          \
-    #number " " name " " #class " " #moves " " #subject "\n"
+#number " " name " " #class " " #moves " " #subject "\n"
 #include "format/ops.def"
 #undef IOT_OP
     ;
@@ -250,7 +251,8 @@ static int take_folder(const char *wanted)
         size_t m = strlen(folder);
         memcpy(marker, folder, m);
         memcpy(marker + m, "/" IOT_RUN_MARKER, sizeof "/" IOT_RUN_MARKER);
-        long fd = iot_sys(SYS_openat, AT_FDCWD, marker, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+        long fd =
+            iot_sys(SYS_openat, AT_FDCWD, marker, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
         if (fd >= 0) {
             iot_sys(SYS_close, fd);
             return 0;
@@ -288,11 +290,22 @@ static int map_process(void)
     return 0;
 }
 
+/* NVTX loads us as a plug-in (nvtx.c) also where we were not preloaded: then nothing of ours stands
+ * before libc's functions, and there is nothing to record. */
+static int is_preloaded(void)
+{
+    void *all = dlopen(NULL, RTLD_LAZY); /* RTLD_DEFAULT would find ourselves in any case */
+    if (all && dlsym(all, "iotrace_step"))
+        return 1;
+    dlerror(); /* else the program would be told of it */
+    return 0;
+}
+
 /* Runs before the constructors of all other libraries (-z initfirst). */
 __attribute__((constructor)) static void image_start(int argc, char **argv, char **envp)
 {
     iot_real_start();
-    if (map_process())
+    if (!is_preloaded() || map_process())
         return;
     iot_clock_start(variable(envp, "IOTRACE_CLOCK"));
     iot_residency_start(variable(envp, "IOTRACE_CACHE"));

@@ -7,13 +7,15 @@ on every report that a test makes.
 OBJECTS = ["input", "artifact", "state", "output", "other"]
 
 TOP = ["schema", "run", "wall_ns", "path", "model", "objects", "total", "files", "phases", "queues",
-       "advice", "evidence", "waits", "steps", "sites"]
+       "advice", "evidence", "waits", "steps", "ranges", "marks", "sites"]
 SITE = ["exposed_ns", "service_ns", "calls", "bytes", "frames"]
 PHASE = ["name", "start_ns", "end_ns", "steps", "step_ns", "objects", "per_step", "step_exposed"]
 PHASE_NAMES = [["run"], ["cold_start", "steady", "shutdown"]]  # or some of them, in this order
 PER_STEP = ["object", "ops", "bytes", "service_ns", "exposed_ns", "exposed_p50_ns", "exposed_p95_ns"]
 ADVICE = ["object", "finding", "action", "gain_ns"]
 STEPS = ["source", "op", "path", "starts"]
+RANGE = ["name", "ranges", "total_ns", "range_ns", "ops", "bytes", "service_ns", "exposed_ns"]
+MARK = ["name", "marks", "first_ns", "last_ns"]
 RUN = ["command", "host", "start_realtime_ns", "processes", "lanes", "events", "dropped_events",
        "salvaged_processes", "clock", "untraced", "not_seen", "storage", "runqueue_ns",
        "fingerprint", "window"]
@@ -186,6 +188,22 @@ def check_steps(bad, report):
     bad.same("steps have a source", bool(starts), steps["source"] in ("marks", "period"))
 
 
+def check_ranges(bad, report):
+    """What a program marks: no range has more I/O than the run, and marks lie within it."""
+    for r in report["ranges"]:
+        bad.fields("a range", RANGE, r)
+        if not 0 <= r["exposed_ns"] <= r["service_ns"] or r["ranges"] < 1:
+            bad.append(f"range {r['name']} has service {r['service_ns']}, exposed "
+                       f"{r['exposed_ns']}, {r['ranges']} times")
+    exposed = [-r["exposed_ns"] for r in report["ranges"]]
+    if exposed != sorted(exposed):
+        bad.append("ranges are not in the order of their exposed time")
+    for m in report["marks"]:
+        bad.fields("a mark", MARK, m)
+        if not 0 <= m["first_ns"] <= m["last_ns"] or m["marks"] < 1:
+            bad.append(f"mark {m['name']} from {m['first_ns']} to {m['last_ns']}")
+
+
 def check_waits(bad, report):
     """Who waited for whom is part of what was waited for; queues have a length."""
     times = [w["waited_ns"] for w in report["waits"]]
@@ -284,6 +302,7 @@ def check_report(report):
         check_waits(bad, report)
         check_phases(bad, report)
         check_steps(bad, report)
+        check_ranges(bad, report)
         check_advice(bad, report)
         check_window(bad, report)
         check_sites(bad, report)
@@ -369,6 +388,9 @@ def example():
             "evidence": ["what is recoverable is an estimate"], "waits": [dict(zip(WAITED, ("main thread", "reader", "reading", "/d/b", "input", ns)))
                       for ns in (25, 10)],
             "steps": {"source": "marks", "op": "mark", "path": None, "starts": [100, 550]},
+            "ranges": [dict(zip(RANGE, ("load", 2, 90, {"p50": 40, "p95": 50}, 3, 10, 20, ns)))
+                       for ns in (9, 5)],
+            "marks": [dict(zip(MARK, ("loaded", 1, 40, 40)))],
             "sites": [{"exposed_ns": 60, "service_ns": 90, "calls": 2, "bytes": 10,
                        "frames": ["load+0x10 (app)", "main+0x2f (app)"]}]}
 
@@ -427,6 +449,9 @@ BREAKS = {
     "a phase beside the run": change("phases", 1, "objects", 0, "service_ns"),
     "steps beside the phases": lambda r: r["steps"]["starts"].pop(),
     "steps out of order": lambda r: r["steps"]["starts"].reverse(),
+    "a range that exposes more than it does": lambda r: r["ranges"][0].update(exposed_ns=21),
+    "ranges out of order": lambda r: r["ranges"].reverse(),
+    "a mark that ends before it begins": lambda r: r["marks"][0].update(first_ns=41),
     "advice that wins nothing": lambda r: r["advice"][1].update(gain_ns=9),
     "waits out of order": lambda r: r["waits"].reverse(),
     "more waits than was waited for": lambda r: r["waits"][0].update(waited_ns=1 << 40),

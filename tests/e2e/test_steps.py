@@ -16,7 +16,10 @@ from harness import Tap
 STEPS = harness.HERE.parent / "steps"
 PYTHON = "/usr/bin/python3"  # Debian's python3-torch serves this one
 PROGRAMS = ["input_loop.py", "prefetch.py", "workers.py", "checkpoint.py", "jitter.py",
-            "variable.py", "warmup.py", "tokens", "kv_swap", "loader.py", "marks", "none.py"]
+            "variable.py", "warmup.py", "tokens", "kv_swap", "loader.py", "marks", "none.py",
+            "semaphores reader", "semaphores trainer", "semaphores reader joined",
+            "semaphores trainer joined", "conditions", "requests", "varied", "pool.py",
+            "accumulate.py", "evaluate.py", "epochs.py", "async_checkpoint.py"]
 WITHOUT, MARKED = {"none.py"}, {"marks"}
 NEEDED, NEAR, TRIES = 0.95, 0.05, 3
 
@@ -24,7 +27,8 @@ NEEDED, NEAR, TRIES = 0.95, 0.05, 3
 def argv_of(name):
     if name.endswith(".py"):
         return [PYTHON, "-B", STEPS / name]
-    return [Path(os.environ["VICTIMS"]).parent / "steps" / f"steps_{name}"]
+    program, *rest = name.split()
+    return [Path(os.environ["VICTIMS"]).parent / "steps" / f"steps_{program}", *rest]
 
 
 def run(name, place):
@@ -92,7 +96,7 @@ def main():
     torch = not harness.run([PYTHON, "-c", "import torch"], timeout=300).status
     only = [a for a in sys.argv[1:] if not a.startswith("-")]
     with harness.workplace() as place:
-        for name in only or PROGRAMS:
+        for name in [p for p in PROGRAMS if not only or p.split()[0] in only]:
             if name == "loader.py" and not torch:
                 out.skip(name, f"no PyTorch for {PYTHON}")
                 continue

@@ -60,7 +60,7 @@ struct line {
 
 static void refuse(const struct line *line, const char *what)
 {
-    fprintf(stderr, "samples.txt:%u: %s: %s\n", line->number, what, line->text);
+    fprintf(stderr, "samples:%u: %s: %s\n", line->number, what, line->text);
     abort();
 }
 
@@ -190,7 +190,7 @@ static uint32_t add_file(const struct line *line, const char *path)
 /* --- the calls of a file --- */
 
 static void add_event(struct line *line, const struct call *call, uint32_t f, const char *what,
-                      int64_t t0)
+                      int64_t t0, int64_t *offset)
 {
     struct iot_test_run *run = line->run;
     enum iot_op op = calls[call->which].op;
@@ -198,7 +198,16 @@ static void add_event(struct line *line, const struct call *call, uint32_t f, co
     char to[PATH_BYTES];
 
     switch (op) {
+    case IOT_OP_PREAD:
+    case IOT_OP_PWRITE:
+        run->offset[i] = *offset;
+        *offset += call->bytes;
+        break;
+    case IOT_OP_READ:
+        *offset += call->bytes;
+        break;
     case IOT_OP_OPENAT:
+        *offset = 0;
         run->offset[i] = calls[call->which].flags;
         break;
     case IOT_OP_MMAP:
@@ -251,9 +260,10 @@ static void make_events(struct line *line, const char *path)
     for (unsigned k = 0; k < n; k++) {
         expand(path, k, name, what);
         uint32_t f = add_file(line, name);
+        int64_t offset = 0;
         for (size_t c = 0; c < line->n; c++) {
             double at = line->from + share * (k + (double)c / (double)line->n);
-            add_event(line, &line->calls[c], f, what, (int64_t)(at * wall));
+            add_event(line, &line->calls[c], f, what, (int64_t)(at * wall), &offset);
         }
         if (line->sample)
             line->sample->files[line->sample->n_files++] = f;

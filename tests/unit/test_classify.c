@@ -101,7 +101,7 @@ Test(classify, siblings_are_input)
     cr_expect_not_null(strstr(classes.files[files[0]].why[IOT_READING], "1 of 4"));
     cr_expect_eq(main_of(files[4]), IOT_INPUT, "only asked about, but one of them");
     cr_expect_eq(main_of(folder), IOT_INPUT);
-    cr_expect_eq(main_of(above), IOT_OTHER);
+    cr_expect_eq(main_of(above), IOT_INPUT, "there is nothing else in its folders");
     done(run);
 }
 
@@ -117,6 +117,33 @@ Test(classify, shards_of_a_model_are_no_input)
     }
     judge(run);
     cr_expect_eq(read_of(files[0]), IOT_ARTIFACT, "%s", classes.files[files[0]].why[IOT_READING]);
+    done(run);
+}
+
+Test(classify, a_folder_of_all_sorts_is_other)
+{
+    struct iot_test_run *run = iot_test_run_new(WALL);
+    uint32_t folder = iot_test_run_file(run, "/d", IOT_FILE_DIRECTORY);
+    iot_test_run_event(run, IOT_OP_OPENDIR, folder, 0, 0);
+    iot_test_run_event(run, IOT_OP_READ, iot_test_run_regular(run, "/d/in/a.csv"), 1000, 10);
+    iot_test_run_event(run, IOT_OP_READ, iot_test_run_regular(run, "/d/m/a.gguf"), 1000, 10);
+    judge(run);
+    cr_expect_eq(main_of(folder), IOT_OTHER);
+    done(run);
+}
+
+Test(classify, what_is_removed_at_once_is_no_output)
+{
+    struct iot_test_run *run = iot_test_run_new(WALL);
+    uint32_t probe = iot_test_run_regular(run, "/t/probe_a"),
+             kept = iot_test_run_regular(run, "/t/pid");
+    iot_test_run_event(run, IOT_OP_WRITE, probe, 4, 0);
+    iot_test_run_event(run, IOT_OP_UNLINK, probe, 0, WALL / 200);
+    iot_test_run_event(run, IOT_OP_WRITE, kept, 4, 0);
+    iot_test_run_event(run, IOT_OP_UNLINK, kept, 0, WALL / 2);
+    judge(run);
+    cr_expect_eq(written_of(probe), IOT_OTHER);
+    cr_expect_eq(written_of(kept), IOT_OUTPUT);
     done(run);
 }
 
@@ -345,7 +372,7 @@ Test(classify, company)
     cr_expect_eq(classes.files[config].by[IOT_READING], IOT_BY_COMPANY);
     cr_expect_eq(read_of(settings), IOT_OTHER, "all sorts of things are beside it");
     cr_expect_eq(read_of(pointer), IOT_ARTIFACT, "an artifact is below");
-    cr_expect_eq(read_of(late), IOT_OTHER);
+    cr_expect_eq(read_of(late), IOT_ARTIFACT, "a model may be loaded late");
     cr_expect_eq(read_of(data), IOT_INPUT);
     cr_expect_eq(read_of(index), IOT_INPUT);
     cr_expect_eq(read_of(alone), IOT_ARTIFACT);

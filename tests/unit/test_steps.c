@@ -197,6 +197,12 @@ Test(steps, none_are_invented)
 
     run = iot_test_run_new(400 * MS);
     for (int i = 0; i < 60; i++)
+        iot_test_run_event(run, IOT_OP_READ, numbered(run, "/d/blob-%d", i / 6), 100000,
+                           6 * i * MS);
+    expect_none(run, "files in pieces, one after another");
+
+    run = iot_test_run_new(400 * MS);
+    for (int i = 0; i < 60; i++)
         iot_test_run_event(run, IOT_OP_READ, numbered(run, "/d/part-%d.safetensors", i), 100000,
                            6 * i * MS);
     expect_none(run, "artifacts");
@@ -217,6 +223,19 @@ Test(steps, none_are_invented)
     for (int i = 0; i < 5; i++)
         iot_test_run_event(run, IOT_OP_READ, numbered(run, "/d/%d.raw", i), 100, 80 * i * MS);
     expect_none(run, "too few");
+}
+
+Test(steps, what_comes_back_to_its_files_does_not_load)
+{
+    struct iot_test_run *run = iot_test_run_new(400 * MS);
+    for (int i = 0; i < 60; i++) {
+        size_t e = iot_test_run_event(run, IOT_OP_PREAD, numbered(run, "/d/blob-%d", i % 10),
+                                      100000, 6 * i * MS);
+        run->offset[e] = (i * 7 % 60) * 100000;
+    }
+    find(run);
+    cr_expect_eq(steps.n, 60, "%zu steps", steps.n);
+    done(run);
 }
 
 static void hand_over(struct iot_test_run *run, int n)

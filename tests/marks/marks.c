@@ -1,0 +1,6 @@
+#include "tests/marks/marks.h"
+
+int main(void)
+{
+    return run_marked();
+}
