@@ -42,6 +42,16 @@ void iot_events_trim(struct iot_events *events)
     }
 }
 
+void iot_events_move(struct iot_events *events, size_t to, size_t from, size_t n)
+{
+    if (to == from)
+        return;
+    for (int k = 0; k < COLUMNS; k++) {
+        char *at = *column(events, k);
+        memmove(at + to * columns[k].size, at + from * columns[k].size, n * columns[k].size);
+    }
+}
+
 void iot_events_free(struct iot_events *events)
 {
     for (int k = 0; k < COLUMNS; k++)
@@ -153,6 +163,10 @@ int64_t iot_event_offset(const struct iot_events *e, size_t i)
     case IOT_OP_PWRITEV:
     case IOT_OP_PREADV2:
     case IOT_OP_PWRITEV2:
+    case IOT_OP_ASYNC_READ:
+    case IOT_OP_ASYNC_WRITE:
+    case IOT_OP_CUFILE_READ:
+    case IOT_OP_CUFILE_WRITE:
         return e->offset[i] < 0 ? -1 : e->offset[i];
     default:
         return -1;

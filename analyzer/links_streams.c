@@ -2,10 +2,15 @@
  * write. Bytes are matched by their position in the stream. */
 #include "analyzer/links.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/process_ends.h"
+#include "analyzer/stream_holders.h"
+
+/* An end of file that took as long did not lie there yet. */
+enum { BLOCKED_NS = 50000 };
 
 /* What Linux gives a pipe, where the recorder could not ask. */
 enum { PIPE_BYTES = 65536 };
@@ -18,9 +23,10 @@ struct calls {
 
 struct streams {
     const struct iot_trace *trace;
-    struct calls reads, writes, closes;
+    struct calls reads, writes, closes, resizes;
     struct iot_process_ends process_ends;
-    uint32_t *source;   /* by file: where the bytes read from it were written; 0 nowhere in the run */
+    struct iot_holders holders;
+    uint32_t *source;   /* links->stream_source */
     uint8_t *connected; /* by file: this run opened the connection, to somebody outside */
 };
 
@@ -56,6 +62,14 @@ static uint32_t close_of(const struct iot_trace *trace, size_t i)
     int closes = op == IOT_OP_CLOSE || op == IOT_OP_FCLOSE || op == IOT_OP_PCLOSE ||
                  op == IOT_OP_SHUTDOWN;
     return closes && is_stream(trace, file) ? file : 0;
+}
+
+/* A pipe that was given another capacity. */
+static uint32_t resize_of(const struct iot_trace *trace, size_t i)
+{
+    const struct iot_events *e = &trace->events;
+    int resizes = e->op[i] == IOT_OP_FCNTL && e->offset[i] == F_SETPIPE_SZ && e->result[i] > 0;
+    return resizes && trace->files[e->file[i]].kind == IOT_FILE_PIPE ? e->file[i] : 0;
 }
 
 static int gather(struct calls *calls, const struct iot_trace *trace,
@@ -100,8 +114,11 @@ static int by_return(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* How many processes that ended meanwhile are asked whether they held the stream. */
+enum { ENDS_MAX = 1024 };
+
 /* The last thing that could have been the end of the stream while the read waited: a close of it, or
- * the end of a process. */
+ * the end of a process that held it. */
 static struct iot_waker end_of_stream(const struct streams *s, uint32_t file, uint32_t read)
 {
     const struct iot_events *e = &s->trace->events;
@@ -120,9 +137,15 @@ static struct iot_waker end_of_stream(const struct streams *s, uint32_t file, ui
         latest = e->t0_ns[closes[low - 1]];
         found = (struct iot_waker){closes[low - 1], IOT_WAKER_ENTRY};
     }
-    const struct iot_process_end *end =
-        iot_process_ends_last(&s->process_ends, latest, e->t1_ns[read]);
-    return end ? (struct iot_waker){end->lane, IOT_WAKER_LANE} : found;
+    size_t k = iot_process_ends_until(&s->process_ends, e->t1_ns[read]);
+    for (size_t asked = 0; k-- > 0 && asked < ENDS_MAX; asked++) {
+        const struct iot_process_end *end = &s->process_ends.list[k];
+        if (end->end_ns <= latest)
+            break;
+        if (iot_holds(&s->holders, file, s->trace->lanes[end->lane].process))
+            return (struct iot_waker){end->lane, IOT_WAKER_LANE};
+    }
+    return found;
 }
 
 /* A pipe holds pages, not bytes: a write first fills up the last page with what is left of it beyond
@@ -160,15 +183,15 @@ struct stretch {
 };
 
 /* Each write that needed room: the read that made it. `unread` lay in the pipe before. */
-static void match_room(struct iot_links *links, const struct streams *s, const struct stretch *c,
-                       int64_t unread, int64_t capacity)
+static void match_room(struct iot_links *links, const struct streams *s, uint32_t file,
+                       const struct stretch *c, int64_t unread, int64_t capacity)
 {
     const struct iot_events *e = &s->trace->events;
+    const uint32_t *resize = s->resizes.list + s->resizes.first[file];
+    const uint32_t *resizes_end = s->resizes.list + s->resizes.first[file + 1];
     const uint32_t *reads = c->reads;
     size_t n_reads = c->n_reads;
     int64_t room = capacity / PAGE;
-    if (room < 1 || room >= PAGES_MAX)
-        return;
     struct pages pages = {.n = 0};
     size_t r = 0, before = 0;
     int64_t drained_to = n_reads ? e->bytes[reads[0]] : 0, drained_before = 0, position = unread;
@@ -177,9 +200,11 @@ static void match_room(struct iot_links *links, const struct streams *s, const s
         uint32_t i = c->writes[w];
         while (before < n_reads && e->t1_ns[reads[before]] <= e->t0_ns[i])
             drained_before += e->bytes[reads[before++]];
+        while (resize < resizes_end && e->t1_ns[*resize] <= e->t0_ns[i])
+            room = e->result[*resize++] / PAGE;
         take_pages(&pages, position, e->bytes[i], drained_before >= position);
         position += e->bytes[i];
-        if (pages.n <= room)
+        if (pages.n <= room || room < 1 || room >= PAGES_MAX)
             continue;
         int64_t needed = pages.end[(pages.n - 1 - room) % PAGES_MAX];
         while (r < n_reads && drained_to < needed)
@@ -222,6 +247,10 @@ static void match_stretch(struct iot_links *links, const struct streams *s, uint
         uint32_t i = reads[r];
         if (e->bytes[i] <= 0) {
             links->waker[i] = end_of_stream(s, to, i);
+            if (!links->waker[i].kind && e->t1_ns[i] - e->t0_ns[i] >= BLOCKED_NS) {
+                links->flags[i] |= IOT_LINK_UNEXPLAINED;
+                links->unmatched++;
+            }
             continue;
         }
         read_to += e->bytes[i];
@@ -239,7 +268,7 @@ static void match_stretch(struct iot_links *links, const struct streams *s, uint
     }
 
     if (capacity)
-        match_room(links, s, c, before, capacity);
+        match_room(links, s, to, c, before, capacity);
 }
 
 /* How many of n calls begin a stretch that ends where the next one starts. */
@@ -298,7 +327,7 @@ static int find_sources(struct iot_links *links, struct streams *s)
 {
     const struct iot_trace *trace = s->trace;
     struct socket *sockets = malloc((trace->n_files + 1) * sizeof *sockets);
-    s->source = calloc(trace->n_files + 1, sizeof *s->source);
+    s->source = links->stream_source = calloc(trace->n_files + 1, sizeof *s->source);
     s->connected = calloc(trace->n_files + 1, 1);
     uint32_t *peer = calloc(trace->n_files + 1, sizeof *peer);
     size_t n = 0;
@@ -366,7 +395,7 @@ static int link_ready(struct iot_links *links, const struct streams *s)
     const struct iot_events *e = &s->trace->events;
     for (size_t i = 0; i < e->n; i++) {
         unsigned op = e->op[i];
-        if ((op != IOT_OP_POLL && op != IOT_OP_SELECT) || !is_stream(s->trace, e->file[i]))
+        if ((op != IOT_OP_POLL && op != IOT_OP_SELECT && op != IOT_OP_EPOLL_WAIT) || !is_stream(s->trace, e->file[i]))
             continue;
         uint32_t from = s->source[e->file[i]];
         size_t first = from ? s->writes.first[from] : 0, low = first;
@@ -391,8 +420,9 @@ int iot_link_streams(struct iot_links *links, const struct iot_trace *trace)
 {
     struct streams s = {.trace = trace};
     int failed = gather(&s.reads, trace, read_of) || gather(&s.writes, trace, write_of) ||
-                 gather(&s.closes, trace, close_of) ||
-                 iot_process_ends_make(&s.process_ends, trace) || find_sources(links, &s);
+                 gather(&s.closes, trace, close_of) || gather(&s.resizes, trace, resize_of) ||
+                 iot_process_ends_make(&s.process_ends, trace) ||
+                 iot_holders_make(&s.holders, trace, links) || find_sources(links, &s);
     for (uint32_t f = 1; !failed && f < trace->n_files; f++) {
         const struct iot_file *file = &trace->files[f];
         int64_t pipe_bytes = file->pipe_bytes > 0 ? file->pipe_bytes : PIPE_BYTES;
@@ -403,13 +433,13 @@ int iot_link_streams(struct iot_links *links, const struct iot_trace *trace)
         failed = link_ready(links, &s);
     if (!failed)
         mark_external(links, &s);
-    struct calls *all[] = {&s.reads, &s.writes, &s.closes};
-    for (int k = 0; k < 3; k++) {
+    struct calls *all[] = {&s.reads, &s.writes, &s.closes, &s.resizes};
+    for (int k = 0; k < 4; k++) {
         free(all[k]->list);
         free(all[k]->first);
     }
     iot_process_ends_free(&s.process_ends);
-    free(s.source);
+    iot_holders_free(&s.holders);
     free(s.connected);
     return failed ? -1 : 0;
 }

@@ -66,6 +66,22 @@ bool iot_words_serialization(const struct iot_report *r, char text[SIZE])
     return n != 0;
 }
 
+bool iot_words_faults(const struct iot_report *r, char text[SIZE])
+{
+    size_t n = 0;
+    for (int o = 0; o < IOT_OBJECTS; o++) {
+        const struct iot_figures *f = &r->objects[o].figures;
+        if (f->fault_ns > r->model->wall_ns / 200)
+            n += (size_t)snprintf(text + n, SIZE - n, "%s%s ~%s for ~%s",
+                                  n ? ", " : "Of service, lost to page faults on mapped files: ",
+                                  iot_object_names[o], iot_people_time(f->fault_ns).text,
+                                  iot_people_bytes(f->mapped_bytes).text);
+    }
+    if (n)
+        snprintf(text + n, SIZE - n, " brought in (estimates).");
+    return n != 0;
+}
+
 /* --- steps --- */
 
 const struct iot_phase *iot_words_steady(const struct iot_report *r)
@@ -118,9 +134,9 @@ bool iot_words_waited(const struct iot_report *r, size_t line, char text[SIZE])
     const struct iot_waited *w = &r->waits[line];
     if (line >= r->n_waits || line >= WAITS_AT_MOST || w->waited_ns < r->model->wall_ns / 100)
         return false;
-    snprintf(text, SIZE, "`%s` waited %s for `%s`, which was %s `%.4000s`.", w->waiter,
+    snprintf(text, SIZE, "`%s` waited %s for `%s`, which was %s `%.4000s`%s.", w->waiter,
              iot_people_time(w->waited_ns).text, w->other, w->doing,
-             iot_words_from_here(r, w->path));
+             iot_words_from_here(r, w->path), w->batch ? ", prefetching a batch" : "");
     return true;
 }
 

@@ -1,8 +1,10 @@
 #include "analyzer/seen.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyzer/events.h"
+#include "analyzer/requests.h"
 #include "analyzer/trace.h"
 
 struct change {
@@ -23,15 +25,15 @@ static struct change *changes(const struct iot_trace *t, size_t *n)
     const struct iot_events *e = &t->events;
     *n = 0;
     for (size_t i = 0; i < e->n; i++)
-        *n += e->op[i] == IOT_OP_PAUSE || e->op[i] == IOT_OP_RESUME;
+        *n += e->op[i] == IOT_OP_WINDOW_CLOSE || e->op[i] == IOT_OP_WINDOW_OPEN;
     struct change *list = malloc((*n + 1) * sizeof *list);
     if (!list)
         return NULL;
     *n = 0;
     for (size_t i = 0; i < e->n; i++)
-        if (e->op[i] == IOT_OP_PAUSE || e->op[i] == IOT_OP_RESUME)
-            list[(*n)++] = (struct change){e->t0_ns[i], e->op[i] == IOT_OP_RESUME,
-                                           e->op[i] == IOT_OP_PAUSE && e->offset[i] == 1};
+        if (e->op[i] == IOT_OP_WINDOW_CLOSE || e->op[i] == IOT_OP_WINDOW_OPEN)
+            list[(*n)++] = (struct change){e->t0_ns[i], e->op[i] == IOT_OP_WINDOW_OPEN,
+                                           e->op[i] == IOT_OP_WINDOW_CLOSE && e->offset[i] == 1};
     if (*n)
         qsort(list, *n, sizeof *list, by_time);
     return list;
@@ -139,6 +141,10 @@ static int stays(const struct iot_events *e, size_t i)
     case IOT_OP_ACCEPT4:
     case IOT_OP_CONNECT:
         return 1;
+    case IOT_OP_RESIDENT: /* of a mapping's whole life */
+    case IOT_OP_FAULTS:
+    case IOT_OP_ASYNC_UNSEEN:
+        return 0;
     case IOT_OP_MARK:
         return e->result[i] >= 2; /* of a range, the rest of which may be seen */
     default:
@@ -146,27 +152,37 @@ static int stays(const struct iot_events *e, size_t i)
     }
 }
 
-static void narrow_lane(struct iot_trace *t, struct iot_lane *lane, size_t *to)
+static void narrow_lane(struct iot_trace *t, struct iot_lane *lane, size_t *to, uint32_t *moved)
 {
     struct iot_events *e = &t->events;
     const struct iot_seen *s = &t->seen;
-    size_t first = *to;
+    size_t first = *to, was = lane->first_event, n_was = lane->n_events;
     for (size_t i = lane->first_event; i < lane->first_event + lane->n_events; i++) {
         int64_t t0 = e->t0_ns[i], t1 = e->t1_ns[i];
         int64_t begin = seen_until(s, t0), end = seen_until(s, t1);
-        if (e->op[i] == IOT_OP_PAUSE || e->op[i] == IOT_OP_RESUME)
+        if (e->op[i] == IOT_OP_WINDOW_CLOSE || e->op[i] == IOT_OP_WINDOW_OPEN)
             continue;
         if (begin == end && !stays(e, i) && (!is_seen(s, t0) || (t0 < t1 && !is_seen(s, t1))))
             continue;
         iot_events_copy(e, *to, i);
+        moved[i] = (uint32_t)*to;
         e->t0_ns[*to] = begin;
         e->t1_ns[*to] = end;
         ++*to;
     }
     lane->first_event = first;
     lane->n_events = *to - first;
+    iot_requests_lane_moved(lane, was, n_was, moved);
     lane->start_ns = seen_until(s, lane->start_ns);
     lane->end_ns = seen_until(s, lane->end_ns);
+}
+
+static int by_events(const void *a, const void *b)
+{
+    const struct iot_lane *x = *(struct iot_lane *const *)a, *y = *(struct iot_lane *const *)b;
+    if (x->first_event != y->first_event)
+        return x->first_event < y->first_event ? -1 : 1;
+    return (x->n_events > y->n_events) - (x->n_events < y->n_events);
 }
 
 int iot_seen_narrow(struct iot_trace *t)
@@ -176,8 +192,24 @@ int iot_seen_narrow(struct iot_trace *t)
         return -1;
     if (!t->seen.spans)
         return 0;
+    uint32_t *moved = malloc((t->events.n + 1) * sizeof *moved);
+    struct iot_lane **lanes = calloc(t->n_lanes + 1, sizeof *lanes);
+    if (!moved || !lanes) {
+        free(moved);
+        free(lanes);
+        return -1;
+    }
     for (size_t k = 0; k < t->n_lanes; k++)
-        narrow_lane(t, &t->lanes[k], &n);
+        lanes[k] = &t->lanes[k];
+    qsort(lanes, t->n_lanes, sizeof *lanes, by_events); /* what is kept moves down over what is not */
+    memset(moved, 0xff, (t->events.n + 1) * sizeof *moved); /* IOT_NO_INDEX */
+    for (size_t k = 0; k < t->n_lanes; k++)
+        narrow_lane(t, lanes[k], &n, moved);
+    for (size_t k = 0; k < t->n_requests; k++)
+        t->requests[k].not_before_ns = seen_until(&t->seen, t->requests[k].not_before_ns);
+    iot_requests_moved(t, moved);
+    free(moved);
+    free(lanes);
     t->events.n = n;
     iot_events_trim(&t->events);
     for (size_t i = 0; i < t->n_processes; i++) {

@@ -96,7 +96,7 @@ static uint8_t *place(struct iot_thread *t, uint32_t kind, size_t bytes)
             uintptr_t begin = (uintptr_t)room->at + room->left - IOT_SEGMENT_BYTES;
             iot_sys(SYS_madvise, begin, IOT_SEGMENT_BYTES, MADV_DONTNEED);
             if (iot_window->kept_bytes)
-                iot_ring_filled(kind, iot_segment_of((const void *)begin));
+                iot_kept_filled(kind, iot_segment_of((const void *)begin));
         }
         *room = (struct iot_room){NULL, 0};
         uint8_t *segment = iot_segment_take(kind, t->slot, sizeof(struct iot_segment_header));
@@ -132,7 +132,7 @@ static void seal(struct iot_thread *t, const struct iot_half *half,
         .anchor = iot_anchor_now(),
     };
     if (iot_window->kept_bytes)
-        iot_ring_block(iot_segment_of(at), counts->events, block.anchor.mono_ns);
+        iot_kept_block(iot_segment_of(at), counts->events, block.anchor.mono_ns);
     block.checksum = iot_block_checksum(&block, at + sizeof block);
     memcpy(at, &block, sizeof block);
     __atomic_store_n(&((struct iot_block_header *)at)->magic, IOT_BLOCK_MAGIC, __ATOMIC_RELEASE);

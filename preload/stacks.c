@@ -53,23 +53,32 @@ void iot_stacks_start(const char *wanted)
         iot_stacks = IOT_STACKS_ALL;
 }
 
+static _Unwind_Reason_Code only_once(struct _Unwind_Context *at, void *user)
+{
+    (void)at;
+    (void)user;
+    return _URC_END_OF_STACK;
+}
+
 static void load(void)
 {
     void *unwinder = dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!unwinder)
         return;
-    *(void **)&backtrace = dlsym(unwinder, "_Unwind_Backtrace");
+    _Unwind_Reason_Code (*unwinds)(_Unwind_Trace_Fn, void *);
+    *(void **)&unwinds = dlsym(unwinder, "_Unwind_Backtrace");
     *(void **)&ip_of = dlsym(unwinder, "_Unwind_GetIP");
     *(void **)&register_of = dlsym(unwinder, "_Unwind_GetGR");
     *(void **)&cfa_of = dlsym(unwinder, "_Unwind_GetCFA");
     *(void **)&find_object = dlsym(RTLD_DEFAULT, "_dl_find_object");
     struct dl_find_object own;
-    if (!backtrace || !ip_of || !register_of || !cfa_of || !find_object || find((uintptr_t)iot_stacks_start, &own)) {
-        backtrace = NULL;
+    if (!unwinds || !ip_of || !register_of || !cfa_of || !find_object ||
+        find((uintptr_t)iot_stacks_start, &own))
         return;
-    }
+    unwinds(only_once, NULL); /* its first time goes through pthread_once, which is recorded */
     own_from = (uintptr_t)own.dlfo_map_start;
     own_to = (uintptr_t)own.dlfo_map_end;
+    backtrace = unwinds;
 }
 
 typedef int (*main_function)(int, char **, char **);

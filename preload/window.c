@@ -105,7 +105,7 @@ void iot_window_begun(struct iot_thread *t)
 {
     const struct iot_window *w = iot_window;
     if (iot_image.root && w->word / IOT_WINDOW_CHANGE == 1 && w->word & IOT_WINDOW_SHUT)
-        note(t, IOT_OP_PAUSE, w->first_step ? BY_STEPS : BY_TIME, 1);
+        note(t, IOT_OP_WINDOW_CLOSE, w->first_step ? BY_STEPS : BY_TIME, 1);
 }
 
 /* Who makes the change records it; gives whether that is the caller. */
@@ -121,7 +121,7 @@ static int change(struct iot_thread *t, uint32_t clear, uint32_t set, enum reaso
                                           __ATOMIC_ACQUIRE));
     int was = (word & IOT_WINDOW_SHUT) != 0, is = (next & IOT_WINDOW_SHUT) != 0;
     if (was != is)
-        note(t, is ? IOT_OP_PAUSE : IOT_OP_RESUME, reason, 0);
+        note(t, is ? IOT_OP_WINDOW_CLOSE : IOT_OP_WINDOW_OPEN, reason, 0);
     return 1;
 }
 
@@ -176,6 +176,13 @@ int iot_window_look(struct iot_thread *t)
     }
     t->window = word & ~(uint32_t)IOT_WINDOW_ASKED;
     return 1;
+}
+
+int iot_window_follows(void)
+{
+    uint32_t word = __atomic_load_n(&iot_window->word, __ATOMIC_ACQUIRE);
+    return !(word & IOT_WINDOW_SHUT) &&
+           __atomic_load_n(&iot_process->window, __ATOMIC_ACQUIRE) == word / IOT_WINDOW_CHANGE;
 }
 
 /* The first process to begin a step of the window begins it for all, as the first that is beyond ends it.

@@ -48,6 +48,9 @@ void iot_window_begun(struct iot_thread *t);
 /* Whether the thread is to record now; then it does so, unasked, until the window changes. */
 int iot_window_look(struct iot_thread *t);
 
+/* Whether the process has recorded its calls since the window's latest change. */
+int iot_window_follows(void);
+
 /* The calling process begins its next step. */
 void iot_window_step(struct iot_thread *t);
 

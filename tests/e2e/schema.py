@@ -18,8 +18,10 @@ RANGE = ["name", "ranges", "total_ns", "range_ns", "ops", "bytes", "service_ns",
 MARK = ["name", "marks", "first_ns", "last_ns"]
 RUN = ["command", "host", "start_realtime_ns", "processes", "lanes", "events", "dropped_events",
        "salvaged_processes", "clock", "untraced", "not_seen", "storage", "runqueue_ns",
-       "fingerprint", "window"]
+        "fingerprint", "window", "uncalled"]
 WINDOW = ["run_ns", "older_events", "parts"]
+UNCALLED = ["pid", "exe", "read_bytes", "write_bytes"]
+UNCALLED_SHOWN = 20
 PATH = ["compute_ns", "io_ns", "gpu_ns", "sleep_ns", "wake_ns", "external_ns", "unexplained_ns"]
 WAITED = ["waiter", "waited_for", "doing", "path", "object", "waited_ns"]
 QUEUE = ["name", "object", "producer", "consumer", "length", "growing", "messages"]
@@ -133,6 +135,22 @@ def check_files(bad, report):
         for key in FILE_SUMS:
             bad.same(f"{key} over the files of {o['object']}", o[key] or 0,
                      sum(f[key] or 0 for f in mine))
+
+
+def check_uncalled(bad, uncalled):
+    """What no recorded call moved: the processes with most of it, and the whole."""
+    if uncalled is None:  # of a part of a run it is not known
+        return
+    rows = uncalled["processes"]
+    for row in rows:
+        bad.fields("a process of uncalled", UNCALLED, row)
+    sums = [row["read_bytes"] + row["write_bytes"] for row in rows]
+    if sums != sorted(sums, reverse=True) or 0 in sums:
+        bad.append(f"processes of uncalled by what they moved: {sums}")
+    for key in ("read_bytes", "write_bytes"):
+        shown = sum(row[key] for row in rows)
+        if not (shown <= uncalled[key] if len(rows) == UNCALLED_SHOWN else shown == uncalled[key]):
+            bad.append(f"uncalled {key} is {uncalled[key]}, of its processes {shown}")
 
 
 def check_curve(bad, report):
@@ -267,8 +285,8 @@ def check_window(bad, report):
              sum(p["end_ns"] - p["start_ns"] for p in window["parts"]))
 
 
-def check_report(report):
-    """Complaints about a report, none if it is as it must be."""
+def check_report(report, complete=True):
+    """Complaints about a report, none if it is as it must be; `complete`: no event was dropped."""
     bad = Complaints()
     try:
         bad.same("schema", "iotrace-report/1", report["schema"])
@@ -285,7 +303,8 @@ def check_report(report):
         if bad:
             return bad
 
-        bad.same("dropped events", 0, report["run"]["dropped_events"])
+        if complete:
+            bad.same("dropped events", 0, report["run"]["dropped_events"])
         for part in PATH:
             if not is_count(report["path"][part]):
                 bad.append(f"path.{part} is {report['path'][part]!r}, no count")
@@ -297,6 +316,9 @@ def check_report(report):
             bad.same(f"total.{key}", sum(o[key] for o in report["objects"]), report["total"][key])
         if not report["evidence"] or not all(type(line) is str for line in report["evidence"]):
             bad.append(f"evidence is {report['evidence']!r}, not sentences")
+        if report["run"]["uncalled"] is None and report["run"]["window"] is None:
+            bad.append("uncalled is not known of a whole run")
+        check_uncalled(bad, report["run"]["uncalled"])
         check_files(bad, report)
         check_curve(bad, report)
         check_waits(bad, report)
@@ -367,6 +389,8 @@ def example():
     run = dict.fromkeys(RUN, 0) | {"window": {
         "run_ns": 5000, "older_events": 0,
         "parts": [{"start_ns": 10, "end_ns": 610}, {"start_ns": 700, "end_ns": 1100}]}}
+    run["uncalled"] = {"read_bytes": 7, "write_bytes": 2, "processes": [
+        dict(zip(UNCALLED, (1, "/bin/a", 5, 2))), dict(zip(UNCALLED, (2, "/bin/b", 2, 0)))]}
     phases = []
     for name, start, end, steps in (("cold_start", 0, 100, 0), ("steady", 100, 1000, 2)):
         mine = [dict(o) for o in objects] if steps else \
@@ -435,6 +459,8 @@ BREAKS = {
                                    change("files", 2, "hidden_ns", by=-60)),
     "recoverable beyond service": change("files", 2, "recoverable_ns", by=51),
     "a total beside its objects": change("total", "metadata_ops"),
+    "unseen bytes of nobody": change("run", "uncalled", "read_bytes"),
+    "unseen bytes out of order": lambda r: r["run"]["uncalled"]["processes"].reverse(),
     "a file row lost": lambda r: r["files"].pop(),
     "a file row twice": lambda r: r["files"].append(r["files"][2]),
     "file rows in another order": lambda r: r["files"].reverse(),

@@ -1,4 +1,4 @@
-#include "preload/ring.h"
+#include "preload/kept.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -11,20 +11,20 @@
 /* One in so many segments may hold names. */
 enum { SHARE_OF_NAMES = 4 };
 
-static void put(struct iot_ring *ring, uint32_t segment)
+static void put(struct iot_kept_ring *ring, uint32_t segment)
 {
     uint64_t at = __atomic_fetch_add(&ring->tail, 1, __ATOMIC_ACQ_REL);
-    __atomic_store_n(&ring->segments[at % IOT_RING_SEGMENTS], segment, __ATOMIC_RELEASE);
+    __atomic_store_n(&ring->segments[at % IOT_KEPT_SEGMENTS], segment, __ATOMIC_RELEASE);
 }
 
 /* 0: there is none, or the next is just being put in. */
-static uint32_t take(struct iot_ring *ring)
+static uint32_t take(struct iot_kept_ring *ring)
 {
     uint64_t at = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
     for (;;) {
         if (at == __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE))
             return 0;
-        uint32_t *place = &ring->segments[at % IOT_RING_SEGMENTS];
+        uint32_t *place = &ring->segments[at % IOT_KEPT_SEGMENTS];
         uint32_t segment = __atomic_load_n(place, __ATOMIC_ACQUIRE);
         if (!segment)
             return 0;
@@ -37,14 +37,14 @@ static uint32_t take(struct iot_ring *ring)
     }
 }
 
-void iot_ring_filled(uint32_t kind, uint32_t segment)
+void iot_kept_filled(uint32_t kind, uint32_t segment)
 {
-    put(kind == IOT_SEGMENT_NAMES ? &iot_process->rings.names : &iot_process->rings.blocks, segment);
+    put(kind == IOT_SEGMENT_NAMES ? &iot_process->kept.names : &iot_process->kept.blocks, segment);
 }
 
-void iot_ring_block(uint32_t segment, uint32_t events, uint64_t at_ns)
+void iot_kept_block(uint32_t segment, uint32_t events, uint64_t at_ns)
 {
-    struct iot_filled *filled = &iot_process->rings.filled[segment % IOT_RING_SEGMENTS];
+    struct iot_filled *filled = &iot_process->kept.filled[segment % IOT_KEPT_SEGMENTS];
     filled->events += events;
     filled->until_ns = at_ns;
 }
@@ -69,12 +69,12 @@ static void clear(uint32_t segment)
         memset(at, 0, IOT_SEGMENT_BYTES);
 }
 
-uint32_t iot_ring_reuse_names(uint32_t limit)
+uint32_t iot_kept_reuse_names(uint32_t limit)
 {
-    struct iot_rings *rings = &iot_process->rings;
-    if (__atomic_load_n(&rings->names_taken, __ATOMIC_RELAXED) < limit / SHARE_OF_NAMES)
+    struct iot_kept *kept = &iot_process->kept;
+    if (__atomic_load_n(&kept->names_taken, __ATOMIC_RELAXED) < limit / SHARE_OF_NAMES)
         return 0;
-    uint32_t segment = take(&rings->names);
+    uint32_t segment = take(&kept->names);
     if (!segment)
         return 0;
     iot_strings_forget();
@@ -83,20 +83,20 @@ uint32_t iot_ring_reuse_names(uint32_t limit)
     return segment;
 }
 
-uint32_t iot_ring_reuse_blocks(void)
+uint32_t iot_kept_reuse_blocks(void)
 {
-    struct iot_rings *rings = &iot_process->rings;
-    uint32_t segment = take(&rings->blocks);
+    struct iot_kept *kept = &iot_process->kept;
+    uint32_t segment = take(&kept->blocks);
     if (!segment)
         return 0;
-    struct iot_filled *filled = &rings->filled[segment % IOT_RING_SEGMENTS];
+    struct iot_filled *filled = &kept->filled[segment % IOT_KEPT_SEGMENTS];
     count_older(filled);
     *filled = (struct iot_filled){0, 0};
     clear(segment);
     return segment;
 }
 
-void iot_ring_names(void)
+void iot_kept_names(void)
 {
-    __atomic_fetch_add(&iot_process->rings.names_taken, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&iot_process->kept.names_taken, 1, __ATOMIC_RELAXED);
 }
