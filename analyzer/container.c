@@ -89,7 +89,7 @@ int iot_container_open(struct iot_container *c, int folder, const char *name)
         c->newer = 1;
         return refuse(c, offsetof(struct iot_file_header, major), what);
     }
-    if (there < offsetof(struct iot_file_header, older_events)) /* what follows may be 0 */
+    if (there < IOT_HEADER_LEAST)
         return refuse(c, there, "the file ends within its header");
     if (h->checksum != iot_header_checksum(h))
         return refuse(c, offsetof(struct iot_file_header, checksum),

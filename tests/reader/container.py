@@ -241,7 +241,7 @@ class File:
         if len(head) >= 12 and struct.unpack_from("<H", head, 8)[0] > MAJOR:
             raise Newer("version %d.%d, and this reads %d.%d" %
                         (*struct.unpack_from("<HH", head, 8), MAJOR, MINOR))
-        if len(head) < 232:
+        if len(head) < 192:
             raise Rejected("ends within its header")
         whole = self.data[:248].ljust(248, b"\0")
         values = struct.unpack_from("<" + "".join(code for _, code in HEADER), whole, 8)
