@@ -154,7 +154,8 @@ void iot_write_escaped(FILE *out, const char *text, const struct iot_escape *tab
     while (left) {
         size_t length = iot_utf8_length(text, left), n = length ? length : 1;
         const struct iot_escape *row = table;
-        if (!length || iot_utf8_is_control(text, length) || is_no_character(text, length)) {
+        if (!length || iot_utf8_is_control(text, length) || iot_utf8_is_hidden(text, length) ||
+            is_no_character(text, length)) {
             for (size_t i = 0; i < n; i++)
                 fprintf(out, "%sx%02x", backslash, (unsigned char)text[i]);
         } else {
