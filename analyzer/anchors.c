@@ -45,6 +45,9 @@ static int is_lookup(unsigned op)
     case IOT_OP_OPEN:
     case IOT_OP_OPENAT:
     case IOT_OP_CREAT:
+    case IOT_OP_MKSTEMP:
+    case IOT_OP_TMPFILE:
+    case IOT_OP_SHM_OPEN:
     case IOT_OP_FOPEN:
     case IOT_OP_CLOSE:
     case IOT_OP_FCLOSE:

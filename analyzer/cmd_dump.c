@@ -42,11 +42,15 @@ static bool has_offset(unsigned op, int64_t offset)
     switch (op) {
     case IOT_OP_PREADV2:
     case IOT_OP_PWRITEV2:
+    case IOT_OP_ASYNC_READ:
+    case IOT_OP_ASYNC_WRITE:
         return offset != -1; /* where the descriptor stands */
     case IOT_OP_PREAD:
     case IOT_OP_PWRITE:
     case IOT_OP_PREADV:
     case IOT_OP_PWRITEV:
+    case IOT_OP_CUFILE_READ:
+    case IOT_OP_CUFILE_WRITE:
     case IOT_OP_LSEEK:
     case IOT_OP_FSEEK:
     case IOT_OP_MMAP:

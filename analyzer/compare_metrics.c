@@ -13,6 +13,7 @@ const struct iot_metric_figure iot_metric_figures[] = {
     {"waited", "waited_ns", IOT_METRIC_TIME, false, true},
     {"service", "service_ns", IOT_METRIC_TIME, true, true},
     {"recoverable", "recoverable_ns", IOT_METRIC_TIME, true, false},
+    {"fault", "fault_ns", IOT_METRIC_TIME, false, true},
     {"fixed_latency", "fixed_latency_ns", IOT_METRIC_TIME, false, false},
     {"bandwidth", "bandwidth_gbps", IOT_METRIC_RATE, false, false},
     {"data_ops", "data_ops", IOT_METRIC_COUNT, true, true},
@@ -24,6 +25,7 @@ const struct iot_metric_figure iot_metric_figures[] = {
     {"bytes", "bytes", IOT_METRIC_BYTES, true, true},
     {"read_bytes", "read_bytes", IOT_METRIC_BYTES, false, true},
     {"write_bytes", "write_bytes", IOT_METRIC_BYTES, false, true},
+    {"mapped_bytes", "mapped_bytes", IOT_METRIC_BYTES, false, true}, /* an estimate */
 };
 const size_t iot_metric_n_figures = sizeof iot_metric_figures / sizeof *iot_metric_figures;
 

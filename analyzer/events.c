@@ -144,6 +144,10 @@ int64_t iot_event_offset(const struct iot_events *e, size_t i)
     case IOT_OP_PWRITEV:
     case IOT_OP_PREADV2:
     case IOT_OP_PWRITEV2:
+    case IOT_OP_ASYNC_READ:
+    case IOT_OP_ASYNC_WRITE:
+    case IOT_OP_CUFILE_READ:
+    case IOT_OP_CUFILE_WRITE:
         return e->offset[i] < 0 ? -1 : e->offset[i];
     default:
         return -1;

@@ -12,8 +12,7 @@ int iot_explainer_init(struct iot_explainer *x, const struct iot_trace *trace,
     *x = (struct iot_explainer){.trace = trace, .model = model, .classes = classes};
     return iot_uses_gather(&x->uses, trace, steps) ||
                    iot_groups_gather(&x->groups, trace, &x->uses) ||
-                   iot_step_use_gather(&x->step_use, trace, &x->groups, steps) ||
-                   iot_mapped_find(&x->mapped, trace)
+                   iot_step_use_gather(&x->step_use, trace, &x->groups, steps)
                ? -1
                : 0;
 }
@@ -23,7 +22,6 @@ void iot_explainer_free(struct iot_explainer *x)
     iot_uses_free(&x->uses);
     iot_groups_free(&x->groups);
     iot_step_use_free(&x->step_use);
-    iot_mapped_free(&x->mapped);
 }
 
 const char *iot_by_words(unsigned by)
@@ -58,7 +56,7 @@ static int is_of(const struct iot_explainer *x, size_t i, uint32_t file)
     const struct iot_events *e = &x->trace->events;
     if (e->op[i] == IOT_OP_SYNC || e->op[i] == IOT_OP_SYNCFS)
         return 0;
-    return iot_mapped_file(&x->mapped, x->trace, i) == file || e->file2[i] == file;
+    return e->file[i] == file || e->file2[i] == file;
 }
 
 struct sorted {
@@ -205,7 +203,7 @@ static int count_event(struct iot_explained *x, uint32_t *of_lane, uint8_t *open
     size_t i = at->event;
     const struct iot_op_info *op = iot_op_info(e->op[i]);
     int64_t bytes = e->bytes[i] > 0 ? e->bytes[i] : 0;
-    int own = iot_mapped_file(&x->explainer->mapped, t, i) == x->file;
+    int own = e->file[i] == x->file;
 
     if (!e->err[i] && is_rename(e->op[i]) && add_rename(x, own ? e->file2[i] : e->file[i]))
         return -1;
@@ -216,6 +214,11 @@ static int count_event(struct iot_explained *x, uint32_t *of_lane, uint8_t *open
     }
     struct iot_explained_lane *lane = lane_of(x, of_lane, at->lane);
     count_time(x, lane, i);
+    if (e->op[i] == IOT_OP_RESIDENT || e->op[i] == IOT_OP_FAULTS) {
+        x->mapped_bytes += e->op[i] == IOT_OP_RESIDENT ? bytes : 0;
+        x->fault_ns += e->op[i] == IOT_OP_FAULTS ? x->explainer->model->service_ns[i] : 0;
+        return 0;
+    }
     lane->calls++;
     if (op->class_ == IOT_DATA) {
         lane->bytes += bytes;

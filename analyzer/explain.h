@@ -6,7 +6,6 @@
 #include <stdio.h>
 
 #include "analyzer/classify.h"
-#include "analyzer/mapped.h"
 #include "analyzer/model.h"
 #include "analyzer/order.h"
 #include "analyzer/siblings.h"
@@ -23,7 +22,6 @@ struct iot_explainer {
     struct iot_uses uses;
     struct iot_groups groups;
     struct iot_step_use step_use;
-    struct iot_mapped mapped;
 };
 
 /* Data calls of one direction. Of sendfile and its kind only the source has a call. */
@@ -48,6 +46,7 @@ struct iot_explained {
     int64_t metadata_ops, sync_ops, opens, failed_opens;
     uint32_t opening_processes; /* those in which an open succeeded */
     int64_t service_ns, exposed_ns, waited_ns;
+    int64_t mapped_bytes, fault_ns; /* estimates, as the report has them */
     int64_t service_in[IOT_EXPLAIN_PARTS], exposed_in[IOT_EXPLAIN_PARTS]; /* tenths of the run */
     int64_t outlived_service_ns, outlived_exposed_ns;                     /* after the run's end */
     struct iot_explained_lane *lanes; /* by exposed, service, calls */

@@ -84,6 +84,8 @@ static void put_file(struct iot_json *json, const struct iot_explained *x)
     for (size_t k = 0; k < x->n_renames; k++)
         iot_json_string(json, t->files[x->renames[k]].name);
     iot_json_end_array(json);
+    iot_json_put_int(json, "mapped_bytes", x->mapped_bytes);
+    iot_json_put_int(json, "fault_ns", x->fault_ns);
     iot_json_end_object(json);
 }
 

@@ -77,8 +77,11 @@ static void put_use(const struct iot_explained *x, FILE *out)
         heading = "";
     }
     if (use->maps) {
-        say(out, heading, "Mapped %" PRIu32 " %s; what is read through a mapping is not seen.",
-            use->maps, use->maps == 1 ? "time" : "times");
+        say(out, heading,
+            "Mapped %" PRIu32 " %s. Estimates: ~%s of it brought in meanwhile, ~%s lost to page "
+            "faults.",
+            use->maps, use->maps == 1 ? "time" : "times", iot_people_bytes(x->mapped_bytes).text,
+            iot_people_time(x->fault_ns).text);
         heading = "";
     }
     if (use->writes) {
@@ -231,7 +234,14 @@ static void put_lane(const struct iot_explained *x, const struct iot_explained_l
             iot_people_time(l->service_ns).text, iot_people_count(l->calls).text,
             iot_people_bytes(l->bytes).text, p->pid, lane->tid);
     iot_write_shortened(out, exe, strlen(exe), 13);
-    fputs(lane->number ? ", thread\n" : ", main\n", out);
+    static const char *const kinds[IOT_LANE_KINDS] = {
+        [IOT_LANE_THREAD] = ", thread\n",
+        [IOT_LANE_AIO] = ", POSIX aio request\n",
+        [IOT_LANE_LIBAIO] = ", libaio request\n",
+        [IOT_LANE_RING] = ", io_uring request\n",
+        [IOT_LANE_CUFILE] = ", cuFile request\n",
+    };
+    fputs(lane->number ? kinds[lane->kind] : ", main\n", out);
 }
 
 static void put_lanes(const struct iot_explained *x, FILE *out)

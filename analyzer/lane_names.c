@@ -90,6 +90,21 @@ static void process_name(const struct iot_trace *trace, const struct iot_process
     snprintf(name, NAME_BYTES, "worker %u", number);
 }
 
+/* Numbered within their kind and process. */
+static void request_name(const struct iot_trace *trace, const struct iot_lane *lane,
+                         char name[NAME_BYTES])
+{
+    static const char *const kinds[IOT_LANE_KINDS] = {
+        [IOT_LANE_AIO] = "POSIX aio", [IOT_LANE_LIBAIO] = "libaio", [IOT_LANE_RING] = "io_uring",
+        [IOT_LANE_CUFILE] = "cuFile"};
+    const struct iot_process *p = &trace->processes[lane->process];
+    unsigned number = 1;
+    for (const struct iot_lane *before = lane - 1;
+         before >= &trace->lanes[p->first_lane] && before->kind == lane->kind; before--)
+        number++;
+    snprintf(name, NAME_BYTES, "%s request %u", kinds[lane->kind], number);
+}
+
 const char *iot_lane_name(const struct iot_trace *trace, uint32_t index, struct iot_arena *arena)
 {
     const struct iot_lane *lane = &trace->lanes[index];
@@ -98,7 +113,9 @@ const char *iot_lane_name(const struct iot_trace *trace, uint32_t index, struct 
     char process[NAME_BYTES] = "", thread[NAME_BYTES] = "main thread", own[COMM_BYTES + 1];
     char name[2 * NAME_BYTES];
 
-    if (lane->number && own_name(trace, lane, own))
+    if (lane->kind != IOT_LANE_THREAD)
+        request_name(trace, lane, thread);
+    else if (lane->number && own_name(trace, lane, own))
         snprintf(thread, sizeof thread, "%s", own);
     else if (lane->number)
         snprintf(thread, sizeof thread, "thread %u", lane->number);

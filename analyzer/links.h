@@ -15,6 +15,7 @@ enum iot_waker_kind {
     IOT_WAKER_NONE,
     IOT_WAKER_ENTRY, /* index: an event; when it was entered */
     IOT_WAKER_LANE,  /* index: a lane; when it ended */
+    IOT_WAKER_RETURN, /* index: an asynchronous request; when it was done */
 };
 
 struct iot_waker {
@@ -30,6 +31,7 @@ enum iot_link_flag {
     IOT_LINK_NESTED = 8,      /* made inside another call of its lane (a signal handler): its time is
                                * that call's */
     IOT_LINK_CONTINUES = 16,  /* a wait that timed out and goes on in the lane's next event */
+    IOT_LINK_COMPUTES = 32,   /* takes its own time, unless a waker turns out to be late */
 };
 
 /* One more waker of an event that has one: it went on when all had let it. */
@@ -72,6 +74,12 @@ static inline size_t iot_wait_start(const struct iot_links *links, size_t event)
 int iot_link_streams(struct iot_links *links, const struct iot_trace *trace);
 /* Fills in, by file, the socket at the other end of a connection within the run; 0: none known. */
 int iot_link_connections(struct iot_links *links, const struct iot_trace *trace, uint32_t *peer);
+/* The lane in which a process image ended: that of its exit or exec, else of its last event. */
+uint32_t iot_last_lane(const struct iot_trace *trace, uint32_t process);
+
+int iot_link_counters(struct iot_links *links, const struct iot_trace *trace);
+int iot_link_signals(struct iot_links *links, const struct iot_trace *trace);
+int iot_link_requests(struct iot_links *links, const struct iot_trace *trace);
 int iot_link_locks(struct iot_links *links, const struct iot_trace *trace);
 int iot_link_life(struct iot_links *links, const struct iot_trace *trace);
 void iot_link_polls(struct iot_links *links, const struct iot_trace *trace);

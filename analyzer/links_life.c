@@ -21,13 +21,13 @@ static uint32_t image_before(const struct iot_by_pid *index, uint32_t process)
                : IOT_NO_INDEX;
 }
 
-/* The lane in which a process image ended: that of its exit or exec, else of its last event. */
-static uint32_t last_lane(const struct iot_trace *trace, uint32_t process)
+uint32_t iot_last_lane(const struct iot_trace *trace, uint32_t process)
 {
     const struct iot_process *p = &trace->processes[process];
     uint32_t last = p->first_lane;
     for (uint32_t l = p->first_lane; l < p->first_lane + p->n_lanes; l++)
-        if (trace->lanes[l].end_ns > trace->lanes[last].end_ns)
+        if (trace->lanes[l].kind == IOT_LANE_THREAD &&
+            trace->lanes[l].end_ns > trace->lanes[last].end_ns)
             last = l;
     return last;
 }
@@ -92,7 +92,7 @@ static void link_creation(struct iot_links *links, const struct iot_by_pid *inde
         uint32_t before = image_before(index, p);
         if (before != IOT_NO_INDEX && trace->processes[p].n_lanes)
             links->creator[trace->processes[p].first_lane] =
-                (struct iot_waker){last_lane(trace, before), IOT_WAKER_LANE};
+                (struct iot_waker){iot_last_lane(trace, before), IOT_WAKER_LANE};
     }
 }
 
@@ -171,12 +171,12 @@ static void link_ends(struct iot_links *links, const struct iot_by_pid *index,
                     break;
                 child = iot_by_pid_at(index, (uint32_t)e->result[i], e->t1_ns[i]);
                 if (child != IOT_NO_INDEX && trace->processes[child].n_lanes)
-                    ended = last_lane(trace, child);
+                    ended = iot_last_lane(trace, child);
                 break;
             case IOT_OP_SYSTEM:
                 child = hidden_child(children, process->pid, e->t0_ns[i], e->t1_ns[i]);
                 if (child != IOT_NO_INDEX) {
-                    ended = last_lane(trace, child);
+                    ended = iot_last_lane(trace, child);
                     links->creator[trace->processes[child].first_lane] =
                         (struct iot_waker){(uint32_t)i, IOT_WAKER_ENTRY};
                 }

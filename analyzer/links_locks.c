@@ -57,7 +57,8 @@ static const struct {
     {IOT_OP_FUTEX_WAIT, PARKS},     {IOT_OP_FUTEX_WAKE, SIGNAL},
     {IOT_OP_SEM_INIT, INITS},       {IOT_OP_MSGRCV, TAKES},
     {IOT_OP_MSGSND, POSTS},         {IOT_OP_MQ_RECEIVE, TAKES},
-    {IOT_OP_MQ_SEND, POSTS},
+    {IOT_OP_MQ_SEND, POSTS},        {IOT_OP_ONCE, ACQUIRE},
+    {IOT_OP_ONCE_DONE, RELEASE},
 };
 
 static int role_of(unsigned op)

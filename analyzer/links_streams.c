@@ -2,6 +2,7 @@
  * write. Bytes are matched by their position in the stream. */
 #include "analyzer/links.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@ struct calls {
 
 struct streams {
     const struct iot_trace *trace;
-    struct calls reads, writes, closes;
+    struct calls reads, writes, closes, resizes;
     struct iot_process_ends process_ends;
     uint32_t *source;   /* by file: where the bytes read from it were written; 0 nowhere in the run */
     uint8_t *connected; /* by file: this run opened the connection, to somebody outside */
@@ -56,6 +57,14 @@ static uint32_t close_of(const struct iot_trace *trace, size_t i)
     int closes = op == IOT_OP_CLOSE || op == IOT_OP_FCLOSE || op == IOT_OP_PCLOSE ||
                  op == IOT_OP_SHUTDOWN;
     return closes && is_stream(trace, file) ? file : 0;
+}
+
+/* A pipe that was given another capacity. */
+static uint32_t resize_of(const struct iot_trace *trace, size_t i)
+{
+    const struct iot_events *e = &trace->events;
+    int resizes = e->op[i] == IOT_OP_FCNTL && e->offset[i] == F_SETPIPE_SZ && e->result[i] > 0;
+    return resizes && trace->files[e->file[i]].kind == IOT_FILE_PIPE ? e->file[i] : 0;
 }
 
 static int gather(struct calls *calls, const struct iot_trace *trace,
@@ -154,13 +163,14 @@ static void take_pages(struct pages *p, int64_t position, int64_t bytes, int emp
 }
 
 /* Each write that needed room: the read that made it. */
-static void match_room(struct iot_links *links, const struct streams *s, const uint32_t *writes,
-                       size_t n_writes, const uint32_t *reads, size_t n_reads, int64_t capacity)
+static void match_room(struct iot_links *links, const struct streams *s, uint32_t file,
+                       const uint32_t *writes, size_t n_writes, const uint32_t *reads,
+                       size_t n_reads, int64_t capacity)
 {
     const struct iot_events *e = &s->trace->events;
+    const uint32_t *resize = s->resizes.list + s->resizes.first[file];
+    const uint32_t *resizes_end = s->resizes.list + s->resizes.first[file + 1];
     int64_t room = capacity / PAGE;
-    if (room < 1 || room >= PAGES_MAX)
-        return;
     struct pages pages = {.n = 0};
     size_t r = 0, before = 0;
     int64_t drained_to = n_reads ? e->bytes[reads[0]] : 0, drained_before = 0, position = 0;
@@ -168,9 +178,11 @@ static void match_room(struct iot_links *links, const struct streams *s, const u
         uint32_t i = writes[w];
         while (before < n_reads && e->t1_ns[reads[before]] <= e->t0_ns[i])
             drained_before += e->bytes[reads[before++]];
+        while (resize < resizes_end && e->t1_ns[*resize] <= e->t0_ns[i])
+            room = e->result[*resize++] / PAGE;
         take_pages(&pages, position, e->bytes[i], drained_before >= position);
         position += e->bytes[i];
-        if (pages.n <= room)
+        if (pages.n <= room || room < 1 || room >= PAGES_MAX)
             continue;
         int64_t needed = pages.end[(pages.n - 1 - room) % PAGES_MAX];
         while (r < n_reads && drained_to < needed)
@@ -218,7 +230,7 @@ static void match(struct iot_links *links, const struct streams *s, uint32_t to,
     }
 
     if (capacity)
-        match_room(links, s, writes, n_writes, reads, n_reads, capacity);
+        match_room(links, s, to, writes, n_writes, reads, n_reads, capacity);
 }
 
 struct socket {
@@ -304,7 +316,7 @@ static int link_ready(struct iot_links *links, const struct streams *s)
     const struct iot_events *e = &s->trace->events;
     for (size_t i = 0; i < e->n; i++) {
         unsigned op = e->op[i];
-        if ((op != IOT_OP_POLL && op != IOT_OP_SELECT) || !is_stream(s->trace, e->file[i]))
+        if ((op != IOT_OP_POLL && op != IOT_OP_SELECT && op != IOT_OP_EPOLL_WAIT) || !is_stream(s->trace, e->file[i]))
             continue;
         uint32_t from = s->source[e->file[i]];
         size_t first = from ? s->writes.first[from] : 0, low = first;
@@ -328,7 +340,7 @@ int iot_link_streams(struct iot_links *links, const struct iot_trace *trace)
 {
     struct streams s = {.trace = trace};
     int failed = gather(&s.reads, trace, read_of) || gather(&s.writes, trace, write_of) ||
-                 gather(&s.closes, trace, close_of) ||
+                 gather(&s.closes, trace, close_of) || gather(&s.resizes, trace, resize_of) ||
                  iot_process_ends_make(&s.process_ends, trace) || find_sources(links, &s);
     for (uint32_t f = 1; !failed && f < trace->n_files; f++) {
         const struct iot_file *file = &trace->files[f];
@@ -340,8 +352,8 @@ int iot_link_streams(struct iot_links *links, const struct iot_trace *trace)
         failed = link_ready(links, &s);
     if (!failed)
         mark_external(links, &s);
-    struct calls *all[] = {&s.reads, &s.writes, &s.closes};
-    for (int k = 0; k < 3; k++) {
+    struct calls *all[] = {&s.reads, &s.writes, &s.closes, &s.resizes};
+    for (int k = 0; k < 4; k++) {
         free(all[k]->list);
         free(all[k]->first);
     }

@@ -249,6 +249,48 @@ uint32_t iot_names_path(struct iot_names *names, struct iot_files *files, uint32
     return s->file;
 }
 
+/* Files are found by name, and a socket had none but its inode when it was made: so it is that which
+ * finds it, and the address comes last, when all have been found. */
+int iot_names_address(struct iot_names *names, struct iot_files *files, uint32_t file,
+                      uint32_t number)
+{
+    const struct iot_string *s = number ? find_string(names, number) : NULL;
+    struct iot_file *f = &files->files[file];
+    if (!s || f->kind != IOT_FILE_SOCKET || f->address)
+        return 0;
+    f->address = s->text;
+    return 0;
+}
+
+int iot_files_addresses(struct iot_files *files)
+{
+    for (size_t i = 1; i < files->n; i++) {
+        struct iot_file *f = &files->files[i];
+        size_t n = strlen(f->name), m = f->address ? strlen(f->address) : 0;
+        if (!m)
+            continue;
+        char *whole = iot_arena_take(files->arena, n + m + 2);
+        if (!whole)
+            return -1;
+        memcpy(whole, f->name, n);
+        whole[n] = ' ';
+        memcpy(whole + n + 1, f->address, m + 1);
+        f->name = whole;
+    }
+    return 0;
+}
+
+/* The inode of a socket in brackets is what it is known by; an address may follow. */
+static int split_address(struct iot_arena *arena, const char **name, const char **address)
+{
+    const char *end = strncmp(*name, "socket:[", 8) ? NULL : strchr(*name, ']');
+    if (!end || end[1] != ' ')
+        return 0;
+    *address = end + 2;
+    *name = iot_arena_text(arena, *name, (size_t)(end + 1 - *name));
+    return *name ? 0 : -1;
+}
+
 /* Without what the kernel appends to the name of a file that has none any more. */
 static const char *without_deleted(struct iot_arena *arena, const char *name)
 {
@@ -370,7 +412,10 @@ static int remember_inode(struct iot_files *files, uint32_t index, const struct 
 static int bind_desc(struct iot_desc *d, const char *name, struct iot_files *files)
 {
     int adopted = !!(d->addr & IOT_DESC_ADOPTED);
+    const char *address = NULL;
     if (adopted && !(name = without_deleted(files->arena, name)))
+        return -1;
+    if (split_address(files->arena, &name, &address))
         return -1;
     struct inode_look look = {files, name, d->dev, d->ino};
     int on_disk = name[0] == '/' && (d->dev || d->ino);
@@ -381,6 +426,8 @@ static int bind_desc(struct iot_desc *d, const char *name, struct iot_files *fil
         return -1;
     d->file = file;
     describe(&files->files[file], d);
+    if (address)
+        files->files[file].address = address;
     return !adopted && on_disk ? remember_inode(files, file, &look) : 0;
 }
 

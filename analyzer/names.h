@@ -48,6 +48,8 @@ struct iot_names {
 /* The functions that return int: 0, or -1 if out of memory. */
 int iot_files_init(struct iot_files *files, struct iot_arena *arena);
 void iot_files_free(struct iot_files *files); /* all but the names */
+/* Gives sockets their addresses; from then on no name finds them. */
+int iot_files_addresses(struct iot_files *files);
 /* The index of the file of that name, which is kept (not copied); IOT_NO_INDEX: out of memory. */
 uint32_t iot_files_intern(struct iot_files *files, const char *name);
 
@@ -68,6 +70,9 @@ int iot_names_bind(struct iot_names *images, size_t n_images, struct iot_files *
 
 /* The file that a string names; 0 if the number has no definition; IOT_NO_INDEX: out of memory. */
 uint32_t iot_names_path(struct iot_names *names, struct iot_files *files, uint32_t number);
+/* The address of a socket becomes part of its name: the string `number`, if it has none yet. */
+int iot_names_address(struct iot_names *names, struct iot_files *files, uint32_t file,
+                      uint32_t number);
 /* The definition of a descriptor number; NULL if it has none. */
 const struct iot_desc *iot_names_desc(struct iot_names *names, uint32_t number);
 

@@ -202,6 +202,9 @@ static int note_event(struct walk *w, const struct iot_lane_event *at, enum iot_
     case IOT_OP_OPEN:
     case IOT_OP_OPENAT:
     case IOT_OP_CREAT:
+    case IOT_OP_MKSTEMP:
+    case IOT_OP_TMPFILE:
+    case IOT_OP_SHM_OPEN:
     case IOT_OP_FOPEN:
     case IOT_OP_FREOPEN:
         return note_open(w, process, i);

@@ -64,6 +64,9 @@ static int opens(unsigned op)
     case IOT_OP_OPEN:
     case IOT_OP_OPENAT:
     case IOT_OP_CREAT:
+    case IOT_OP_MKSTEMP:
+    case IOT_OP_TMPFILE:
+    case IOT_OP_SHM_OPEN:
     case IOT_OP_FOPEN:
         return 1;
     default:

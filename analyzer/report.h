@@ -26,7 +26,7 @@
 #define IOT_RECOVERABLE_FILES 20
 
 /* Sentences on what a report does not prove. */
-#define IOT_EVIDENCE_MAX 8
+#define IOT_EVIDENCE_MAX 9
 
 #define IOT_NOT_COMPUTED INT64_C(-1)
 
@@ -39,6 +39,8 @@ struct iot_figures {
     int64_t exposed_ns;
     int64_t waited_ns;      /* part of exposed; the rest is blocking */
     int64_t recoverable_ns; /* IOT_NOT_COMPUTED: unknown */
+    int64_t mapped_bytes; /* brought into the page cache while mapped, and the part of service_ns that */
+    int64_t fault_ns;     /* was lost to page faults; both are estimates */
     int64_t small_ops;
     int64_t opens;     /* calls that open, also those that failed */
     int64_t timed_ops; /* data calls whose time is service; latency is of them */
@@ -79,6 +81,14 @@ struct iot_untraced {
     const char *why;
 };
 
+/* Bytes that the kernel counted and no recorded call moved: by calls without libc or inside it, and
+ * by children without a trace. */
+struct iot_uncalled {
+    uint32_t pid;
+    const char *exe;
+    uint64_t read_bytes, write_bytes;
+};
+
 struct iot_report_run {
     const char *const *command; /* NULL-terminated */
     const char *host, *cpu, *kernel;
@@ -94,6 +104,9 @@ struct iot_report_run {
     size_t n_untraced;
     const char **not_seen; /* sentences without their full stop */
     size_t n_not_seen;
+    uint64_t uncalled_read_bytes, uncalled_write_bytes;
+    struct iot_uncalled *uncalled; /* by bytes, most first; those with some */
+    size_t n_uncalled;
     const char **filesystems; /* "mount point type", of the files with data */
     size_t n_filesystems;
 };

@@ -97,6 +97,45 @@ static int of_storage(struct iot_report *r)
                                         : "a part");
 }
 
+/* Page faults make no call. */
+static int of_faults(struct iot_report *r)
+{
+    int64_t ns = 0, bytes = 0;
+    for (int o = 0; o < IOT_OBJECTS; o++) {
+        ns += r->objects[o].figures.fault_ns;
+        bytes += r->objects[o].figures.mapped_bytes;
+    }
+    if (!ns && !bytes)
+        return 0;
+    return say(r,
+               "What mapped files cost is estimated: ~%s lost to page faults is when threads "
+               "neither ran nor waited for a CPU outside calls, ~%s brought in is what the page "
+               "cache held more of them when they were unmapped",
+               iot_people_time(ns).text, iot_people_bytes(bytes).text);
+}
+
+/* Completions have no time: they lie between a look that did not find them and one that did. */
+static int of_requests(struct iot_report *r)
+{
+    const struct iot_trace *t = r->trace;
+    int64_t least = 0, most = 0;
+    size_t n = 0;
+    for (size_t k = 0; k < t->n_requests; k++) {
+        const struct iot_request *q = &t->requests[k];
+        if (!q->found || !r->model->service_ns[q->event])
+            continue;
+        n++;
+        least += q->not_before_ns - t->events.t0_ns[q->event];
+        most += r->model->service_ns[q->event];
+    }
+    return n ? say(r,
+                   "The service of %s asynchronous requests is an upper bound, to when the program "
+                   "found them done: between %s and %s",
+                   iot_people_count((int64_t)n).text, iot_people_time(least).text,
+                   iot_people_time(most).text)
+             : 0;
+}
+
 /* The same figure as in the advice. What is waited for within a call counts as its service. */
 static int of_contention(struct iot_report *r)
 {
@@ -115,10 +154,12 @@ int iot_report_evidence(struct iot_report *r)
     const struct iot_model *model = r->model;
 
     if (!(r->evidence = calloc(IOT_EVIDENCE_MAX, sizeof *r->evidence)) || of_cache(r) ||
-        of_storage(r))
+        of_storage(r) || of_requests(r))
         return -1;
     if (say(r, "Replays keep the order and the contention of this run: what is recoverable is an "
                "estimate, and does not add up over objects"))
+        return -1;
+    if (of_faults(r))
         return -1;
     if (of_contention(r))
         return -1;

@@ -56,6 +56,25 @@ static void put_untraced(struct iot_json *json, const struct iot_report_run *run
     iot_json_end_array(json);
 }
 
+static void put_uncalled(struct iot_json *json, const struct iot_report_run *run)
+{
+    enum { SHOWN = 20 };
+    iot_json_put_object(json, "uncalled");
+    iot_json_put_uint(json, "read_bytes", run->uncalled_read_bytes);
+    iot_json_put_uint(json, "write_bytes", run->uncalled_write_bytes);
+    iot_json_put_array(json, "processes");
+    for (size_t i = 0; i < run->n_uncalled && i < SHOWN; i++) {
+        iot_json_begin_object(json);
+        iot_json_put_uint(json, "pid", run->uncalled[i].pid);
+        iot_json_put_string(json, "exe", run->uncalled[i].exe);
+        iot_json_put_uint(json, "read_bytes", run->uncalled[i].read_bytes);
+        iot_json_put_uint(json, "write_bytes", run->uncalled[i].write_bytes);
+        iot_json_end_object(json);
+    }
+    iot_json_end_array(json);
+    iot_json_end_object(json);
+}
+
 static void put_run(struct iot_json *json, const struct iot_report *r)
 {
     const struct iot_report_run *run = &r->run;
@@ -85,6 +104,7 @@ static void put_run(struct iot_json *json, const struct iot_report *r)
     iot_json_put_string(json, "kernel", run->kernel);
     iot_json_put_strings(json, "filesystems", run->filesystems, run->n_filesystems);
     iot_json_end_object(json);
+    put_uncalled(json, run);
     iot_json_end_object(json);
 }
 
@@ -188,8 +208,8 @@ void iot_report_put_figures(struct iot_json *json, const struct iot_figures *f)
         iot_json_null(json);
     iot_json_put_int(json, "read_bytes", f->read_bytes);
     iot_json_put_int(json, "write_bytes", f->write_bytes);
-    iot_json_put_int(json, "mapped_bytes", 0);
-    iot_json_put_int(json, "fault_ns", 0);
+    iot_json_put_int(json, "mapped_bytes", f->mapped_bytes);
+    iot_json_put_int(json, "fault_ns", f->fault_ns);
     iot_json_put_int(json, "small_ops", f->small_ops);
     iot_json_put_int(json, "opens", f->opens);
 }

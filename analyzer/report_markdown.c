@@ -242,6 +242,8 @@ void iot_report_write_markdown(const struct iot_report *r, FILE *out, size_t fil
     iot_words_composition(r, text);
     put_sentence(out, "", text, "\n\n");
     put_objects(r, out);
+    if (iot_words_faults(r, text))
+        put_sentence(out, "\n", text, "\n");
     put_steps(r, out);
     put_files(r, out, files);
     put_lines(r, out, "Who waited for whom", iot_words_waited);

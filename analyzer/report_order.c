@@ -19,6 +19,8 @@ static void add(struct iot_figures *to, const struct iot_figures *f)
     to->data_service_ns += f->data_service_ns;
     to->exposed_ns += f->exposed_ns;
     to->waited_ns += f->waited_ns;
+    to->mapped_bytes += f->mapped_bytes;
+    to->fault_ns += f->fault_ns;
     to->small_ops += f->small_ops;
     to->opens += f->opens;
     to->serialization_ns += f->serialization_ns;

@@ -2,14 +2,12 @@
 #ifndef IOT_ANALYZER_REPORT_PARTS_H
 #define IOT_ANALYZER_REPORT_PARTS_H
 
-#include "analyzer/mapped.h"
 #include "analyzer/report.h"
 
 /* Rows while they are being made. */
 struct iot_rows {
     struct iot_report *report;
     const struct iot_classes *classes;
-    struct iot_mapped mapped;
     uint32_t *of_file[IOT_DIRECTIONS]; /* row by file index; IOT_NO_INDEX none yet */
     uint32_t *of_event;                /* row by event; IOT_NO_INDEX: no I/O */
     uint32_t *synced;                  /* rows of file systems that were synced as a whole */
@@ -59,6 +57,7 @@ int iot_report_advise(struct iot_report *report);
 /* report->run. */
 int iot_report_run(struct iot_report *report);
 int iot_report_untraced(struct iot_report *report);
+int iot_report_uncalled(struct iot_report *report);
 int iot_report_not_seen(struct iot_report *report);
 /* report->evidence, when all else is there. */
 int iot_report_evidence(struct iot_report *report);

@@ -72,6 +72,9 @@ static int is_open(unsigned op)
     case IOT_OP_OPEN:
     case IOT_OP_OPENAT:
     case IOT_OP_CREAT:
+    case IOT_OP_MKSTEMP:
+    case IOT_OP_TMPFILE:
+    case IOT_OP_SHM_OPEN:
     case IOT_OP_FOPEN:
     case IOT_OP_FREOPEN:
     case IOT_OP_OPENDIR:
@@ -97,13 +100,14 @@ static uint32_t place(struct iot_rows *rows, const struct iot_mounts *mounts, si
     const struct iot_trace *trace = rows->report->trace;
     const struct iot_model *model = rows->report->model;
     const struct iot_op_info *op = iot_op_info(trace->events.op[i]);
-    uint32_t file = iot_mapped_file(&rows->mapped, trace, i), row;
+    uint32_t file = trace->events.file[i], row;
 
     if (op->class_ == IOT_DATA)
         row = row_of(rows, file, op->moves == IOT_OUT ? IOT_WRITING : IOT_READING);
     else if (trace->events.op[i] == IOT_OP_SYNC || trace->events.op[i] == IOT_OP_SYNCFS)
         row = row_of_mount(rows, mounts, file);
-    else if (op->class_ == IOT_META || op->class_ == IOT_SYNC || model->service_ns[i])
+    else if (op->class_ == IOT_META || op->class_ == IOT_SYNC || model->service_ns[i] ||
+             trace->events.op[i] == IOT_OP_RESIDENT)
         row = row_of(rows, file, rows->classes->files[file].main);
     else
         return IOT_NO_INDEX;
@@ -125,6 +129,8 @@ void iot_rows_count(const struct iot_rows *rows, size_t i, struct iot_figures *f
         f->metadata_ops++;
     f->opens += is_open(e->op[i]);
     f->mapped |= e->op[i] == IOT_OP_MMAP && !e->err[i];
+    f->mapped_bytes += e->op[i] == IOT_OP_RESIDENT && e->bytes[i] > 0 ? e->bytes[i] : 0;
+    f->fault_ns += e->op[i] == IOT_OP_FAULTS ? model->service_ns[i] : 0;
     f->service_ns += model->service_ns[i];
     f->data_service_ns += op->class_ == IOT_DATA ? model->service_ns[i] : 0;
     f->exposed_ns += model->exposed_ns[i];
@@ -180,7 +186,7 @@ int iot_rows_sum(struct iot_rows *rows)
             return -1;
         memset(rows->of_file[d], 0xff, bytes); /* IOT_NO_INDEX */
     }
-    int failed = !rows->of_event || iot_mapped_find(&rows->mapped, trace) ||
+    int failed = !rows->of_event ||
                  iot_mounts_read(&mounts, trace->processes[0].mounts, rows->report->arena);
     for (size_t i = 0; i < trace->events.n && !failed; i++)
         failed = sum_event(rows, &mounts, i);
@@ -192,7 +198,6 @@ void iot_rows_free(struct iot_rows *rows)
 {
     for (int d = 0; d < IOT_DIRECTIONS; d++)
         free(rows->of_file[d]);
-    iot_mapped_free(&rows->mapped);
     free(rows->of_event);
     free(rows->synced);
     free(rows->events);

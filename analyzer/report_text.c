@@ -92,6 +92,15 @@ static void put_serialization(const struct iot_page *page)
     iot_page_wrapped(page, text, 0);
 }
 
+static void put_faults(const struct iot_page *page)
+{
+    char text[IOT_SENTENCE_BYTES];
+    if (!iot_words_faults(page->report, text))
+        return;
+    fputc('\n', page->out);
+    iot_page_wrapped(page, text, 0);
+}
+
 /* --- files --- */
 
 static size_t files_shown(const struct iot_page *page)
@@ -233,6 +242,7 @@ void iot_report_write_text(const struct iot_report *report, FILE *out,
     if (style->brief)
         return;
     put_serialization(&page);
+    put_faults(&page);
     iot_page_steps(&page);
     iot_page_ranges(&page);
     put_files(&page);

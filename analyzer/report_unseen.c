@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyzer/arena.h"
+#include "analyzer/people.h"
 #include "analyzer/report_parts.h"
 
 /* --- children without a trace --- */
@@ -88,7 +89,8 @@ static const char *why_missing(unsigned op)
     switch (op) {
     case IOT_OP_FORK:
     case IOT_OP_VFORK:
-        return "forked, but ended before it recorded anything";
+        return "forked, but left no trace (ended before it recorded anything, or was denied its file: "
+               "set-user-id, chroot, no descriptor, a seccomp filter)";
     case IOT_OP_SPAWN:
     case IOT_OP_POPEN:
         return "started, but left no trace (static, set-user-id, or no LD_PRELOAD)";
@@ -166,24 +168,65 @@ static int say(struct iot_report *r, const char *format, ...)
 }
 
 struct met {
-    uint64_t mapped; /* mappings of data files */
+    uint64_t mapped; /* mappings of data files of whose end nothing is known */
+    uint64_t unmapped, direct; /* requests of rings: of unknown memory, handed over past libc */
+    uint64_t open;             /* requests that were never found done */
+    uint64_t nameless;         /* that moved bytes of a file that is not known */
     int threads;     /* a process has more than one */
 };
+
+static void meet_requests(struct met *met, const struct iot_trace *t)
+{
+    enum { UNMAPPED = 1, DIRECT = 2 };
+    for (size_t i = 0; i < t->events.n; i++) {
+        if (t->events.op[i] != IOT_OP_ASYNC_UNSEEN || t->events.result[i] < 0)
+            continue;
+        if (t->events.offset[i] == UNMAPPED)
+            met->unmapped += (uint64_t)t->events.result[i];
+        else if (t->events.offset[i] == DIRECT)
+            met->direct += (uint64_t)t->events.result[i];
+    }
+    for (size_t k = 0; k < t->n_requests; k++) {
+        met->open += !t->requests[k].found;
+        met->nameless += t->events.bytes[t->requests[k].event] > 0 &&
+                         !t->events.file[t->requests[k].event];
+    }
+}
 
 static struct met meet(const struct iot_report *r, uint8_t *is_data)
 {
     const struct iot_trace *t = r->trace;
     struct met met = {0};
+    uint64_t told = 0;
+    meet_requests(&met, t);
     for (size_t i = 0; i < r->n_files; i++)
         if (r->files[i].file != IOT_NO_INDEX && r->files[i].object != IOT_OTHER)
             is_data[r->files[i].file] = 1;
     for (size_t i = 0; i < t->events.n; i++) {
         uint32_t file = t->events.file[i];
         met.mapped += t->events.op[i] == IOT_OP_MMAP && !t->events.err[i] && is_data[file];
+        told += t->events.op[i] == IOT_OP_RESIDENT && t->events.result[i] >= 0 && is_data[file];
     }
-    for (size_t i = 0; i < t->n_processes; i++)
-        met.threads |= t->processes[i].n_lanes > 1;
+    met.mapped -= told < met.mapped ? told : met.mapped;
+    for (size_t l = 0; l < t->n_lanes; l++)
+        met.threads |= t->lanes[l].kind == IOT_LANE_THREAD && t->lanes[l].number;
     return met;
+}
+
+/* Below this, a process's loader and libc alone can have read as much inside themselves. */
+enum { SAID_BYTES = 64 * 1024 };
+
+static int say_uncalled(struct iot_report *r)
+{
+    const struct iot_uncalled *most = r->run.uncalled;
+    uint64_t read = r->run.uncalled_read_bytes, written = r->run.uncalled_write_bytes;
+    if (read < SAID_BYTES && written < SAID_BYTES)
+        return 0;
+    return say(r,
+               "Calls read %s and wrote %s that no recorded call moved (without libc, inside it, or in "
+               "children without a trace), most of it in %.120s (pid %u)",
+               iot_people_bytes((int64_t)read).text, iot_people_bytes((int64_t)written).text,
+               most->exe, most->pid);
 }
 
 /* In the order of how much they can change the figures. */
@@ -203,18 +246,32 @@ static int say_all(struct iot_report *r, const struct met *met)
     if (r->run.n_untraced)
         failed |= say(r, "%zu process%s of the run left no trace", r->run.n_untraced,
                       r->run.n_untraced == 1 ? "" : "es");
+    failed |= say_uncalled(r);
     if (r->model->unmatched_waits)
         failed |= say(r, "Of %llu waits it is not known who ended them",
                       (unsigned long long)r->model->unmatched_waits);
+    if (met->direct)
+        failed |= say(r, "%llu requests of io_uring, handed to the kernel past libc or by a thread of its own",
+                      (unsigned long long)met->direct);
+    if (met->unmapped)
+        failed |= say(r, "%llu requests of io_uring, of rings whose memory was not found",
+                      (unsigned long long)met->unmapped);
+    if (met->open)
+        failed |= say(r, "The end of %llu asynchronous requests: the program did not look for it, or "
+                         "ended before; their bytes and time count as nothing",
+                      (unsigned long long)met->open);
+    if (met->nameless)
+        failed |= say(r, "The files of %llu asynchronous requests: registered out of sight",
+                      (unsigned long long)met->nameless);
     if (met->threads)
         failed |= say(r, "Hand-overs between threads without any call (lock-free queues, flags that are "
                          "polled): what is exposed behind them is a lower bound");
     if (met->mapped)
         failed |= say(r,
-                      "Page faults on mapped files (%llu mappings of data): their time counts as "
-                      "computing, their bytes not at all",
-                      (unsigned long long)met->mapped);
-    failed |= say(r, "Calls made without libc: io_uring rings, static programs");
+                      "What %llu mapping%s of data brought in: the process was killed, or the kernel "
+                      "does not tell about files of others",
+                      (unsigned long long)met->mapped, met->mapped == 1 ? "" : "s");
+    failed |= say(r, "Calls made without libc: system calls of a program's own, static programs");
     failed |= say(r, "GPU work");
     return failed;
 }

@@ -66,6 +66,22 @@ bool iot_words_serialization(const struct iot_report *r, char text[SIZE])
     return n != 0;
 }
 
+bool iot_words_faults(const struct iot_report *r, char text[SIZE])
+{
+    size_t n = 0;
+    for (int o = 0; o < IOT_OBJECTS; o++) {
+        const struct iot_figures *f = &r->objects[o].figures;
+        if (f->fault_ns > r->model->wall_ns / 200)
+            n += (size_t)snprintf(text + n, SIZE - n, "%s%s ~%s for ~%s",
+                                  n ? ", " : "Of service, lost to page faults on mapped files: ",
+                                  iot_object_names[o], iot_people_time(f->fault_ns).text,
+                                  iot_people_bytes(f->mapped_bytes).text);
+    }
+    if (n)
+        snprintf(text + n, SIZE - n, " brought in (estimates).");
+    return n != 0;
+}
+
 /* --- steps --- */
 
 const struct iot_phase *iot_words_steady(const struct iot_report *r)

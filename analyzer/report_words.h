@@ -22,6 +22,8 @@ const char *iot_words_from_here(const struct iot_report *report, const char *pat
 void iot_words_composition(const struct iot_report *report, char text[IOT_SENTENCE_BYTES]);
 /* Encoding and decoding: no part of the ledger, but what a faster path would not help. */
 bool iot_words_serialization(const struct iot_report *report, char text[IOT_SENTENCE_BYTES]);
+/* What page faults on mapped files cost: part of service and exposed, but no call's. */
+bool iot_words_faults(const struct iot_report *report, char text[IOT_SENTENCE_BYTES]);
 
 /* The phase with the steps; NULL if there are none. */
 const struct iot_phase *iot_words_steady(const struct iot_report *report);

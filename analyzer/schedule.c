@@ -14,7 +14,7 @@ static int late(const struct iot_trace *trace, const struct iot_links *links, si
 static int usable(const struct iot_links *links, struct iot_waker waker)
 {
     return waker.kind == IOT_WAKER_LANE ||
-           (waker.kind == IOT_WAKER_ENTRY && !(links->flags[waker.index] & IOT_LINK_NESTED));
+           (waker.kind != IOT_WAKER_NONE && !(links->flags[waker.index] & IOT_LINK_NESTED));
 }
 
 static enum iot_part part_of(const struct iot_trace *trace, const struct iot_links *links, size_t i)
@@ -26,6 +26,8 @@ static enum iot_part part_of(const struct iot_trace *trace, const struct iot_lin
         return IOT_PART_NONE;
     if (late(trace, links, i, links->waker[i]))
         return usable(links, links->waker[i]) ? IOT_PART_WAIT : IOT_PART_UNEXPLAINED;
+    if (flags & IOT_LINK_COMPUTES)
+        return IOT_PART_NONE;
     if (flags & IOT_LINK_CONTINUES)
         return IOT_PART_SLEEP; /* unless what it goes on in turns out to be a wait */
     if (flags & IOT_LINK_SLEEP)
@@ -34,6 +36,8 @@ static enum iot_part part_of(const struct iot_trace *trace, const struct iot_lin
         return IOT_PART_EXTERNAL;
     if (flags & IOT_LINK_UNEXPLAINED)
         return IOT_PART_UNEXPLAINED;
+    if (e->op[i] == IOT_OP_FAULTS)
+        return IOT_PART_IO;
     switch (op->class_) {
     case IOT_DATA:
     case IOT_META:
@@ -87,6 +91,8 @@ static void need_waker(struct builder *b, struct iot_waker waker)
 {
     if (waker.kind == IOT_WAKER_ENTRY)
         b->need[waker.index] |= BEFORE;
+    if (waker.kind == IOT_WAKER_RETURN)
+        b->need[waker.index] |= AFTER;
 }
 
 static int linked(const struct builder *b, size_t i, struct iot_waker waker)
@@ -136,6 +142,20 @@ static void lane_edge(struct builder *b, uint32_t src, uint32_t dst, size_t firs
                                     (uint32_t)(end - first)) == IOT_NO_NODE;
 }
 
+/* Each request stands alone: that another one was in its lane before means nothing. */
+static void cut_requests(struct builder *b, uint32_t l)
+{
+    const struct iot_lane *lane = &b->trace->lanes[l];
+    const struct iot_events *e = &b->trace->events;
+    for (size_t i = lane->first_event; i < lane->first_event + lane->n_events; i++) {
+        b->before[i] = node(b, e->t0_ns[i], l);
+        b->after[i] = node(b, e->t1_ns[i], l);
+        lane_edge(b, b->before[i], b->after[i], i, i + 1, b->model->part[i] == IOT_PART_WAIT);
+        b->end[l] = b->after[i];
+    }
+    b->start[l] = lane->n_events ? b->before[lane->first_event] : node(b, lane->start_ns, l);
+}
+
 static void cut_lane(struct builder *b, uint32_t l)
 {
     const struct iot_lane *lane = &b->trace->lanes[l];
@@ -180,7 +200,10 @@ static void cut_lanes(struct builder *b)
     if (!b->failed)
         qsort(order, b->trace->n_lanes, sizeof *order, by_events);
     for (uint32_t k = 0; !b->failed && k < b->trace->n_lanes; k++)
-        cut_lane(b, order[k]);
+        if (b->trace->lanes[order[k]].kind == IOT_LANE_THREAD)
+            cut_lane(b, order[k]);
+        else
+            cut_requests(b, order[k]);
     free(order);
 }
 
@@ -188,7 +211,9 @@ static void cross(struct builder *b, struct iot_waker from, uint32_t dst, int wa
                   enum iot_edge_use use)
 {
     struct iot_graph *g = &b->schedule->graph;
-    uint32_t src = from.kind == IOT_WAKER_LANE ? b->end[from.index] : b->before[from.index];
+    uint32_t src = from.kind == IOT_WAKER_LANE     ? b->end[from.index]
+                   : from.kind == IOT_WAKER_RETURN ? b->after[from.index]
+                                                   : b->before[from.index];
     int64_t latency = g->nodes[dst].time_ns - g->nodes[src].time_ns;
     if (b->failed)
         return;
@@ -249,6 +274,7 @@ static uint32_t last_lane(const struct iot_trace *trace)
     uint32_t root = trace->processes[0].pid, found = 0;
     for (uint32_t l = 0; l < trace->n_lanes; l++)
         if (trace->processes[trace->lanes[l].process].pid == root &&
+            trace->lanes[l].kind == IOT_LANE_THREAD &&
             trace->lanes[l].end_ns <= trace->wall_ns &&
             trace->lanes[l].end_ns > trace->lanes[found].end_ns)
             found = l;

@@ -197,6 +197,9 @@ static void other_call(struct work *w, size_t i)
     case IOT_OP_OPEN:
     case IOT_OP_OPENAT:
     case IOT_OP_CREAT:
+    case IOT_OP_MKSTEMP:
+    case IOT_OP_TMPFILE:
+    case IOT_OP_SHM_OPEN:
     case IOT_OP_FOPEN:
         open_session(w, i);
         break;
@@ -267,6 +270,8 @@ int iot_serialization_find(struct iot_coding *coding, struct iot_gaps *gaps,
         coding[f] = no_coding();
     for (size_t l = 0; l < trace->n_lanes; l++) {
         const struct iot_lane *lane = &trace->lanes[l];
+        if (lane->kind != IOT_LANE_THREAD) /* between requests nobody works */
+            continue;
         w.lane = l + 1;
         w.stepping = w.steps->n && w.steps->anchor - lane->first_event < lane->n_events;
         w.before = 0;

@@ -28,11 +28,12 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* What is read through a mapping is not seen: that it was made counts. */
+/* What is read through a mapping is seen only where it had to be fetched: that it was made counts, and
+ * faults on it. */
 static int is_read(const struct iot_events *e, size_t i)
 {
     unsigned moves = iot_op_info(e->op[i])->moves;
-    if (e->op[i] == IOT_OP_MMAP)
+    if (e->op[i] == IOT_OP_MMAP || e->op[i] == IOT_OP_FAULTS)
         return !e->err[i];
     return e->bytes[i] > 0 && (moves == IOT_IN || moves == IOT_BOTH);
 }

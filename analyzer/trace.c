@@ -10,6 +10,7 @@
 
 #include "analyzer/events.h"
 #include "analyzer/progress.h"
+#include "analyzer/mapped.h"
 #include "analyzer/trace_reading.h"
 
 enum { ERROR_BYTES = 512 };
@@ -96,6 +97,9 @@ static int describe(struct iot_reading *r, struct iot_image *image, const char *
         .dropped_events = h->dropped_events,
         .usage_start = h->usage_start,
         .usage_end = h->usage_end,
+        .called_start = h->called_start,
+        .called_end = h->called_end,
+        .own_read_bytes = h->own_read_bytes,
         .exe = "",
         .cwd = "",
         .host = "",
@@ -286,7 +290,7 @@ static int read_all(struct iot_reading *r, struct dirent **entries, int n, char 
             rows += r->images[i].file.pieces[k].rows;
     r->names = calloc(r->n_images, sizeof *r->names);
     if (!r->names || iot_events_init(&trace->events, rows) ||
-        iot_files_init(&r->files, trace->arena) || iot_reading_rows(r))
+        iot_files_init(&r->files, trace->arena) || iot_reading_rows(r) || iot_reading_requests(r))
         return -1;
     if (!has_events(trace, 0))
         iot_container_damage(&r->images[0].file, IOT_HEADER_BYTES,
@@ -304,7 +308,7 @@ static int read_all(struct iot_reading *r, struct dirent **entries, int n, char 
     trace->files = r->files.files;
     trace->n_files = r->files.n;
     r->files.files = NULL;
-    return 0;
+    return iot_mapped_resolve(trace);
 }
 
 static void free_reading(struct iot_reading *r)
@@ -366,6 +370,7 @@ void iot_trace_free(struct iot_trace *trace)
     free(trace->processes);
     free(trace->lanes);
     free(trace->files);
+    free(trace->requests);
     iot_events_free(&trace->events);
     iot_arena_free(trace->arena);
     free(trace);

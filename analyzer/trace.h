@@ -33,6 +33,7 @@ enum iot_file_kind {
 /* Everything with one name. Index 0 is "nothing". */
 struct iot_file {
     const char *name; /* absolute path, or pipe:[…], socket:[…], …; NUL-terminated, may hold any byte */
+    const char *address;  /* of a socket, as it stands behind its name; NULL not known */
     uint64_t dev, ino;    /* 0: not known; of the first definition */
     int64_t size;         /* largest st_size seen at an open; -1 not known */
     int64_t opened_bytes, resident_bytes; /* over opens at which the page cache was asked: sizes, and what was in it */
@@ -54,17 +55,42 @@ struct iot_process {
     uint32_t parent_lane_number; /* header's parent_lane: number within the parent; UINT32_MAX unknown */
     uint64_t dropped_events;
     struct iot_usage usage_start, usage_end;
+    struct iot_called called_start, called_end;
+    uint64_t own_read_bytes; /* of the recorder, between the two */
     const char *source;  /* name of its file in the trace folder */
     const char *exe, *cwd, *host, *kernel, *cpu, *mounts; /* "" if not known */
     const char *const *command; /* argv, NULL-terminated */
 };
 
+/* What made the requests of a lane that is no thread. */
+enum iot_lane_kind {
+    IOT_LANE_THREAD,
+    IOT_LANE_AIO,
+    IOT_LANE_LIBAIO,
+    IOT_LANE_RING,
+    IOT_LANE_CUFILE,
+    IOT_LANE_KINDS
+};
+
+/* A lane of requests holds such of a process as do not overlap; it has no order of its own. */
 struct iot_lane {
     uint32_t process; /* index */
     uint32_t number;  /* within its process; 0 is the main thread */
     uint32_t tid;
+    uint8_t kind; /* enum iot_lane_kind */
     size_t first_event, n_events; /* neighbours in events, by t0 (ties: longest first) */
     int64_t start_ns, end_ns;
+};
+
+/* An asynchronous request: its event is from being handed over to being found done, and lies in a lane of
+ * requests. One that was never found done ends where it began. */
+struct iot_request {
+    size_t event;
+    /* An event of the lane in which it was handed over, and found done; SIZE_MAX: not known, or not done. */
+    size_t made_in, found_in;
+    int64_t not_before_ns; /* it was not done then */
+    uint16_t queue;        /* FORMAT.md, "Asynchronous requests" */
+    uint8_t found;
 };
 
 struct iot_events {
@@ -85,6 +111,8 @@ struct iot_trace {
     struct iot_lane *lanes;        /* by process, then number */
     struct iot_file *files;        /* [0] is nothing */
     struct iot_events events;
+    struct iot_request *requests; /* by event */
+    size_t n_requests;
     size_t n_processes, n_lanes, n_files;
     int64_t wall_ns;               /* the root's last event: where the run ends */
     uint64_t dropped_events;

@@ -4,20 +4,21 @@
 #include "analyzer/events.h"
 #include "analyzer/trace_reading.h"
 
-enum other_end { OTHER_NONE, OTHER_DESC, OTHER_PATH, OTHER_NAME };
+enum other_end { OTHER_NONE, OTHER_DESC, OTHER_PATH, OTHER_NAME, OTHER_ADDRESS };
 
 /* What obj2 is: FORMAT.md, "What the rows mean". NAME: of what was to be opened, and the only
- * thing known of it if that failed. A duplicate and the second end of a pipe have the name of
+ * thing known of it if that failed. ADDRESS: of a socket, that becomes part of its name. A duplicate and the second end of a pipe have the name of
  * the first: they add nothing. */
 static const uint8_t other_ends[IOT_OP_LIMIT] = {
     [IOT_OP_SENDFILE] = OTHER_DESC,  [IOT_OP_COPY_FILE_RANGE] = OTHER_DESC,
+    [IOT_OP_ASYNC_SPLICE] = OTHER_DESC,
     [IOT_OP_SPLICE] = OTHER_DESC,    [IOT_OP_SOCKETPAIR] = OTHER_DESC,
     [IOT_OP_ACCEPT] = OTHER_DESC,    [IOT_OP_ACCEPT4] = OTHER_DESC,
     [IOT_OP_RENAME] = OTHER_PATH,    [IOT_OP_RENAMEAT] = OTHER_PATH,
     [IOT_OP_RENAMEAT2] = OTHER_PATH, [IOT_OP_LINK] = OTHER_PATH,
-    [IOT_OP_SYMLINK] = OTHER_PATH,   [IOT_OP_CONNECT] = OTHER_PATH,
-    [IOT_OP_BIND] = OTHER_PATH,      [IOT_OP_LISTEN] = OTHER_PATH,
-    [IOT_OP_SHUTDOWN] = OTHER_PATH,  [IOT_OP_OPEN] = OTHER_NAME,
+    [IOT_OP_SYMLINK] = OTHER_PATH,   [IOT_OP_CONNECT] = OTHER_ADDRESS,
+    [IOT_OP_BIND] = OTHER_ADDRESS,   [IOT_OP_TEE] = OTHER_DESC,
+    [IOT_OP_SHM_OPEN] = OTHER_NAME,  [IOT_OP_OPEN] = OTHER_NAME,
     [IOT_OP_OPENAT] = OTHER_NAME,    [IOT_OP_CREAT] = OTHER_NAME,
     [IOT_OP_FOPEN] = OTHER_NAME,     [IOT_OP_FREOPEN] = OTHER_NAME,
     [IOT_OP_OPENDIR] = OTHER_NAME,
@@ -63,6 +64,10 @@ static int resolve_event(struct iot_reading *r, struct iot_names *names, size_t 
         if (!file)
             file = iot_names_path(names, &r->files, obj2);
         break;
+    case OTHER_ADDRESS:
+        if (iot_names_address(names, &r->files, file, obj2))
+            return -1;
+        break;
     default:
         break;
     }
@@ -80,7 +85,7 @@ int iot_reading_resolve(struct iot_reading *r)
             if (resolve_event(r, &r->names[r->lane_image[k]], i))
                 return -1;
     }
-    return 0;
+    return iot_files_addresses(&r->files);
 }
 
 static int finish_lane(struct iot_trace *t, struct iot_lane *lane)
@@ -145,7 +150,7 @@ static int order(struct iot_trace *t)
             struct iot_lane *lane = &lanes[n++];
             *lane = t->lanes[places[i].first_lane + k];
             lane->process = (uint32_t)i;
-            if (lane->end_ns > p->end_ns)
+            if (lane->kind == IOT_LANE_THREAD && lane->end_ns > p->end_ns)
                 p->end_ns = lane->end_ns;
         }
     }

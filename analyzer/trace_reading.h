@@ -38,11 +38,18 @@ struct iot_reading {
  * their own. trace->events has room for all. */
 int iot_reading_rows(struct iot_reading *r);
 
+/* Joins the rows of asynchronous requests to events in lanes of their own. */
+int iot_reading_requests(struct iot_reading *r);
+
 /* Numbers in events become indexes of files. */
 int iot_reading_resolve(struct iot_reading *r);
 
 /* Orders events, lanes and processes, and finds where they and the run end. */
 int iot_reading_finish(struct iot_reading *r);
+
+/* A lane whose events begin with the next one; NULL if out of memory. */
+struct iot_lane *iot_reading_add_lane(struct iot_reading *r, uint32_t process, uint32_t image,
+                                      uint32_t number, uint32_t tid);
 
 /* From CLOCK_MONOTONIC to the time of the run, within what trace.h allows. */
 int64_t iot_reading_time(const struct iot_reading *r, uint64_t mono_ns);

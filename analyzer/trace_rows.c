@@ -70,8 +70,8 @@ static void append(struct iot_reading *r, uint32_t image, const struct iot_row *
     e->err[i] = row->err;
 }
 
-static struct iot_lane *add_lane(struct iot_reading *r, uint32_t process, uint32_t image,
-                                 uint32_t number, uint32_t tid)
+struct iot_lane *iot_reading_add_lane(struct iot_reading *r, uint32_t process, uint32_t image,
+                                      uint32_t number, uint32_t tid)
 {
     struct iot_trace *t = r->trace;
     size_t room = r->lanes_room;
@@ -182,7 +182,7 @@ static int read_image(struct rows *rows)
     struct iot_lane *lane = NULL;
 
     if (!c->n_pieces || c->pieces[0].lane != 0)
-        if (!add_lane(r, rows->image, rows->image, 0, image->process.pid))
+        if (!iot_reading_add_lane(r, rows->image, rows->image, 0, image->process.pid))
             return -1;
     if (iot_container_reopen(c, r->folder, image->process.source))
         return 0; /* gone since the scan: counted as damage */
@@ -191,7 +191,7 @@ static int read_image(struct rows *rows)
         if (!lane || lane->number != p->lane) {
             if (lane && lane->number && lane->first_event == r->trace->events.n)
                 r->trace->n_lanes--; /* nothing was in it */
-            if (!(lane = add_lane(r, rows->image, rows->image, p->lane, p->tid)))
+            if (!(lane = iot_reading_add_lane(r, rows->image, rows->image, p->lane, p->tid)))
                 return -1;
             rows->lane = p->lane;
             rows->first_event = lane->first_event;
@@ -260,7 +260,7 @@ static int place_children(struct rows *rows, const uint32_t *pids)
 
         struct iot_process p = r->images[child->image].process;
         struct iot_lane *lane =
-            add_lane(r, (uint32_t)r->trace->n_processes, child->image, 0, child->pid);
+            iot_reading_add_lane(r, (uint32_t)r->trace->n_processes, child->image, 0, child->pid);
         if (!lane)
             return -1;
         for (size_t k = i; k < end; k++)
@@ -277,6 +277,8 @@ static int place_children(struct rows *rows, const uint32_t *pids)
         p.parent_lane_number = child->lane;
         p.dropped_events = 0;
         p.usage_start = p.usage_end = (struct iot_usage){0, 0, 0};
+        p.called_start = p.called_end = (struct iot_called){0, 0};
+        p.own_read_bytes = 0;
         if (add_process(r, &p))
             return -1;
     }

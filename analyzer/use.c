@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "analyzer/mapped.h"
 
 static uint32_t family_of(struct iot_use *files, uint32_t file)
 {
@@ -127,8 +126,7 @@ static void note_sync(struct iot_use *use, unsigned op)
         use->flags |= IOT_USE_TO_WRITE;
 }
 
-static void note_events(struct iot_uses *uses, const struct iot_trace *trace,
-                        const struct iot_mapped *mapped)
+static void note_events(struct iot_uses *uses, const struct iot_trace *trace)
 {
     const struct iot_events *e = &trace->events;
     for (size_t i = 0; i < e->n; i++) {
@@ -140,7 +138,7 @@ static void note_events(struct iot_uses *uses, const struct iot_trace *trace,
             note_metadata(uses, e, i);
             break;
         case IOT_SYNC:
-            note_sync(&uses->files[iot_mapped_file(mapped, trace, i)], e->op[i]);
+            note_sync(&uses->files[e->file[i]], e->op[i]);
             break;
         case IOT_LIFE:
             if (e->op[i] == IOT_OP_EXEC && e->result[i] != -1)
@@ -195,14 +193,10 @@ int iot_uses_gather(struct iot_uses *uses, const struct iot_trace *trace,
         uses->files[f].first_map_ns = uses->files[f].last_map_ns = INT64_MAX;
         uses->files[f].family = f;
     }
-    struct iot_mapped mapped;
-    int failed = iot_mapped_find(&mapped, trace);
-    if (!failed)
-        note_events(uses, trace, &mapped);
-    iot_mapped_free(&mapped);
+    note_events(uses, trace);
     note_read_back(uses, trace);
     note_accepted(uses, trace);
-    return failed ? -1 : 0;
+    return 0;
 }
 
 void iot_uses_free(struct iot_uses *uses)

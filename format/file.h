@@ -38,6 +38,11 @@ struct iot_usage {
     uint64_t storage_read_bytes, storage_write_bytes, runqueue_ns;
 };
 
+/* What it had moved by calls, whoever made them: rchar and wchar of /proc/self/io. */
+struct iot_called {
+    uint64_t read_bytes, write_bytes;
+};
+
 struct iot_file_header {
     /* Fixed when the file is made, and covered by `checksum`. */
     char magic[8];
@@ -61,6 +66,8 @@ struct iot_file_header {
     uint64_t dropped_events;            /* calls that could not be recorded */
     struct iot_anchor last;             /* of the latest flush, exec or exit */
     struct iot_usage usage_end;
+    struct iot_called called_start, called_end; /* 0 for both: not known */
+    uint64_t own_read_bytes;                    /* by the recorder, since called_start */
 };
 _Static_assert(sizeof(struct iot_file_header) <= IOT_HEADER_BYTES, "header fits its page");
 

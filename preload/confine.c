@@ -28,6 +28,7 @@ static const struct {
     {SYS_ftruncate, -1, 0, 0}, {SYS_unlinkat, -1, 0, 0},      {SYS_faccessat, -1, 0, 0},
     {SYS_getcwd, 0, 0, 0},     {SYS_prlimit64, 0, 0, 0},      {SYS_getpid, 0, 0, 0},
     {SYS_getppid, 0, 0, 0},    {SYS_gettid, 0, 0, 0},         {SYS_clock_gettime, -1, 0, 0},
+    {SYS_getsockname, -1, 0, 0}, {SYS_getpeername, -1, 0, 0}, {SYS_getsockopt, -1, 0, 0},
 };
 
 /* A child that gives no SIGCHLD, and that no wait of the program's finds, puts the filter in place

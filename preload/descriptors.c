@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "preload/kernel_names.h"
 #include "preload/residency.h"
 #include "preload/sys.h"
 #include "preload/text.h"
@@ -114,14 +115,14 @@ static __attribute__((noinline)) uint32_t adopt_long(struct iot_thread *t, int f
 
 uint32_t iot_descriptor_adopt(struct iot_thread *t, int fd)
 {
-    char link[48], name[256]; /* we may be on a small stack */
+    char link[48], name[320]; /* we may be on a small stack */
     if (fd < 0)
         return 0;
     numbered(link, "/proc/self/fd/", (uint64_t)fd, "");
     long n = iot_sys(SYS_readlinkat, AT_FDCWD, link, name, sizeof name);
     if (n == sizeof name)
         return adopt_long(t, fd, link);
-    return n > 0 ? adopt(t, fd, name, (size_t)n) : 0;
+    return n > 0 ? adopt(t, fd, name, iot_kernel_name(fd, name, (size_t)n, sizeof name)) : 0;
 }
 
 void iot_descriptors_adopt(struct iot_thread *t)
@@ -138,14 +139,22 @@ uint32_t iot_descriptor_opened(struct iot_thread *t, int fd, uint32_t name, int 
     if (look(fd, &st) && !(name && iot_confined)) /* a name is enough, where no more can be had */
         return 0;
     if (!name) {
-        char text[64];
+        char text[64 + IOT_ADDRESS_BYTES];
         const char *kind = S_ISSOCK(st.st_mode) ? "socket:[" : "pipe:[";
-        name = iot_string(t, "", 0, text, numbered(text, kind, st.st_ino, "]"));
+        size_t bytes = numbered(text, kind, st.st_ino, "]");
+        name = iot_string(t, "", 0, text, iot_kernel_name(fd, text, bytes, sizeof text));
     }
     uint64_t bits = (uint64_t)flags & 0xffffff;
     if (peer_ino)
         return define(t, fd, &st, name, bits | IOT_DESC_PEER, (int64_t)peer_ino, 0);
     return define(t, fd, &st, name, bits, size_of(fd, &st), iot_residency(fd, &st, flags));
+}
+
+uint32_t iot_descriptor_address(struct iot_thread *t, int fd, const struct sockaddr *to, socklen_t n)
+{
+    char text[IOT_ADDRESS_BYTES];
+    size_t bytes = iot_kernel_address(fd, to, n, text);
+    return bytes > 1 ? iot_string(t, "", 0, text + 1, bytes - 1) : 0;
 }
 
 uint32_t iot_descriptor_dup(struct iot_thread *t, int fd, uint32_t of)

@@ -3,6 +3,8 @@
 #ifndef IOT_PRELOAD_DESCRIPTORS_H
 #define IOT_PRELOAD_DESCRIPTORS_H
 
+#include <sys/socket.h>
+
 #include "preload/process.h"
 #include "preload/record.h"
 
@@ -35,6 +37,10 @@ static inline uint32_t iot_descriptor_known(struct iot_thread *t, int fd)
  * `peer_ino`: of the other end of a socketpair, else 0. Returns its number. */
 uint32_t iot_descriptor_opened(struct iot_thread *t, int fd, uint32_t name, int flags,
                                uint64_t peer_ino);
+/* A string of the trace: the address of a socket, as kernel_names.h has it; 0 if it has none. `to`: the one
+ * asked for, or NULL. */
+uint32_t iot_descriptor_address(struct iot_thread *t, int fd, const struct sockaddr *to, socklen_t n);
+
 /* A duplicate of the descriptor numbered `of`. */
 uint32_t iot_descriptor_dup(struct iot_thread *t, int fd, uint32_t of);
 

@@ -9,9 +9,11 @@
 
 #include "preload/descriptors.h"
 #include "preload/environment.h"
+#include "preload/mappings.h"
 #include "preload/process.h"
 #include "preload/real.h"
 #include "preload/sys.h"
+#include "preload/uring.h"
 #include "preload/wrap.h"
 
 struct attempt {
@@ -35,6 +37,9 @@ static struct attempt before_exec(uint32_t (*name)(struct iot_thread *, int, con
         return a;
     a.envp = iot_environment_for_child(a.t, envp);
     a.path = is_readable(path) ? name(a.t, dir, path) : 0;
+    iot_mappings_end(a.t);
+    if (!a.t->vfork_pid)
+        iot_rings_settle(a.t);
     a.t0 = iot_now();
     iot_event(a.t, &(struct iot_row){.t0 = a.t0, .t1 = a.t0, .obj = a.path, .op = IOT_OP_EXEC});
     if (!a.t->vfork_pid)

@@ -45,9 +45,9 @@ DIR *opendir(const char *path)
     TIMED_POINTER(DIR, opendir, (path))
     uint32_t name = iot_path_of(t, call, AT_FDCWD, path);
     uint32_t obj = result ? iot_descriptor_opened(t, dirfd(result), name, O_DIRECTORY, 0) : 0;
-    iot_timed_event(
-        t, call,
-        &(struct iot_row){.result = result != NULL, .obj = obj, .obj2 = name, .op = IOT_OP_OPENDIR});
+    iot_timed_event(t, call,
+                    &(struct iot_row){
+                        .result = result != NULL, .obj = obj, .obj2 = name, .op = IOT_OP_OPENDIR});
     return result;
 }
 
@@ -79,6 +79,27 @@ DIR *fdopendir(int fd)
 
 READDIR(readdir, struct dirent)
 READDIR(readdir64, struct dirent64)
+
+/* These give an error number, and the entry by a pointer. */
+#define READDIR_R(sym, type)                                                                       \
+    int sym(DIR *restrict dir, type *restrict entry, type **restrict found)                        \
+    {                                                                                              \
+        struct iot_thread *t = iot_enter();                                                        \
+        if (!t)                                                                                    \
+            return iot_real.sym(dir, entry, found);                                                \
+        uint32_t obj = iot_descriptor(t, dirfd(dir));                                              \
+        struct iot_timed call = {.t0 = iot_now()};                                                 \
+        int failed = iot_real.sym(dir, entry, found);                                              \
+        call.t1 = iot_now();                                                                       \
+        call.err = failed;                                                                         \
+        iot_timed_event(                                                                           \
+            t, call,                                                                               \
+            &(struct iot_row){.result = !failed && *found, .obj = obj, .op = IOT_OP_READDIR});     \
+        return failed;                                                                             \
+    }
+
+READDIR_R(readdir_r, struct dirent)
+READDIR_R(readdir64_r, struct dirent64)
 
 int closedir(DIR *dir)
 {

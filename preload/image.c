@@ -57,18 +57,21 @@ static uint64_t number_after(const char *text, const char *label)
     return v;
 }
 
-int iot_image_usage(struct iot_usage *usage)
+size_t iot_image_usage(struct iot_usage *usage, struct iot_called *called)
 {
     char text[512];
     size_t n = read_file("/proc/self/io", text, sizeof text - 1);
     if (!n)
-        return -1;
+        return 0;
     text[n] = '\0';
+    called->read_bytes = number_after(text, "rchar: ");
+    called->write_bytes = number_after(text, "\nwchar: ");
     usage->storage_read_bytes = number_after(text, "\nread_bytes: ");
     usage->storage_write_bytes = number_after(text, "\nwrite_bytes: ");
-    text[read_file("/proc/self/schedstat", text, sizeof text - 1)] = '\0';
+    size_t more = read_file("/proc/self/schedstat", text, sizeof text - 1);
+    text[more] = '\0';
     usage->runqueue_ns = number_after(text, " "); /* "<cpu> <run queue> <slices>" */
-    return 0;
+    return n + more;
 }
 
 static const char *variable(char **envp, const char *name)

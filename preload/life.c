@@ -7,12 +7,16 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "preload/environment.h"
+#include "preload/faults.h"
+#include "preload/mappings.h"
 #include "preload/process.h"
 #include "preload/real.h"
 #include "preload/sys.h"
+#include "preload/uring.h"
 #include "preload/wrap.h"
 
 /* --- beginning and end of a thread --- */
@@ -30,13 +34,14 @@ static void moment(struct iot_thread *t, const struct iot_row *of)
 static void thread_ends(void *user)
 {
     struct iot_thread *t = user;
-    if (t->generation != *iot_generation)
+    if (!iot_is_here(t))
         return;
     t->depth = 0; /* a thread may be cancelled in the middle of a record */
     if (++t->exit_rounds < PTHREAD_DESTRUCTOR_ITERATIONS) {
         pthread_setspecific(key, t);
         return;
     }
+    iot_faults_look(t);
     char name[16] = "";
     iot_sys(SYS_prctl, PR_GET_NAME, name);
     struct iot_row row = {.op = IOT_OP_THREAD_EXIT};
@@ -61,7 +66,8 @@ void iot_life_began(struct iot_thread *t, uint32_t parent_lane)
                                     .result = iot_process->file->ppid,
                                     .op = IOT_OP_START});
     else
-        moment(t, &(struct iot_row){.obj = parent_lane, .result = t->tid, .op = IOT_OP_THREAD_START});
+        moment(t,
+               &(struct iot_row){.obj = parent_lane, .result = t->tid, .op = IOT_OP_THREAD_START});
 }
 
 /* Lanes of threads by their pthread_t, the latest, for who waits for one that has not begun yet. */
@@ -95,6 +101,14 @@ static uint32_t lane_of(pthread_t thread)
     return __atomic_load_n(&its->lane_plus_1, __ATOMIC_ACQUIRE) - 1;
 }
 
+uint32_t iot_life_tid(pthread_t thread)
+{
+    ptrdiff_t distance = (char *)&iot_local - (char *)pthread_self();
+    const struct iot_local *its = (const struct iot_local *)((char *)thread + distance);
+    const struct iot_thread *t = __atomic_load_n(&its->thread, __ATOMIC_ACQUIRE);
+    return t ? t->tid : 0;
+}
+
 static void *thread_begins(void *user)
 {
     struct iot_thread *t = user;
@@ -105,26 +119,47 @@ static void *thread_begins(void *user)
     return routine(argument);
 }
 
-int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict attributes,
-                   void *(*routine)(void *), void *restrict argument)
+static int c11_thread_begins(void *user)
 {
-    struct iot_thread *t = iot_enter();
-    struct iot_thread *child = t ? iot_thread_take() : NULL;
-    if (!child)
-        return iot_real.pthread_create(thread, attributes, routine, argument);
-    child->routine = routine;
-    child->argument = argument;
-    child->parent_lane = t->lane;
-    uint32_t lane = child->lane; /* the thread may have come and gone when the call returns */
-    struct iot_timed call = {.t0 = iot_now()};
-    int result = iot_real.pthread_create(thread, attributes, thread_begins, child);
-    call.t1 = iot_now();
-    call.err = result;
-    if (result)
-        iot_thread_give_back(child);
-    return (int)iot_timed_event(
-        t, call, &(struct iot_row){.result = result, .obj = lane, .op = IOT_OP_THREAD_CREATE});
+    struct iot_thread *t = user;
+    thrd_start_t routine = (thrd_start_t)(void (*)(void))t->routine;
+    void *argument = t->argument;
+    iot_thread_adopt(t, t->parent_lane);
+    remember(pthread_self(), t->lane);
+    return routine(argument);
 }
+
+/* The thread's buffers and lane are made before it: it may have come and gone when the call
+ * returns. `ours`: the arguments with our routine in the place of theirs. */
+#define CREATE(sym, params, args, ours, failed)                                                    \
+    int sym params                                                                                 \
+    {                                                                                              \
+        struct iot_thread *t = iot_enter();                                                        \
+        struct iot_thread *child = t ? iot_thread_take() : NULL;                                   \
+        if (!child)                                                                                \
+            return iot_real.sym args;                                                              \
+        child->routine = (void *(*)(void *))(void (*)(void))routine;                               \
+        child->argument = argument;                                                                \
+        child->parent_lane = t->lane;                                                              \
+        uint32_t lane = child->lane;                                                               \
+        struct iot_timed call = {.t0 = iot_now()};                                                 \
+        int result = iot_real.sym ours;                                                            \
+        call.t1 = iot_now();                                                                       \
+        call.err = failed;                                                                         \
+        if (result)                                                                                \
+            iot_thread_give_back(child);                                                           \
+        return (int)iot_timed_event(                                                               \
+            t, call,                                                                               \
+            &(struct iot_row){.result = result, .obj = lane, .op = IOT_OP_THREAD_CREATE});         \
+    }
+
+CREATE(pthread_create,
+       (pthread_t *restrict thread, const pthread_attr_t *restrict attributes,
+        void *(*routine)(void *), void *restrict argument),
+       (thread, attributes, routine, argument), (thread, attributes, thread_begins, child), result)
+CREATE(thrd_create, (thrd_t * thread, thrd_start_t routine, void *argument),
+       (thread, routine, argument), (thread, c11_thread_begins, child),
+       result == thrd_success ? 0 : EAGAIN)
 
 #define JOIN(sym, params, args)                                                                    \
     int sym params                                                                                 \
@@ -147,6 +182,10 @@ JOIN(pthread_join, (pthread_t thread, void **result), (thread, result))
 JOIN(pthread_tryjoin_np, (pthread_t thread, void **result), (thread, result))
 JOIN(pthread_timedjoin_np, (pthread_t thread, void **result, const struct timespec *until),
      (thread, result, until))
+JOIN(pthread_clockjoin_np,
+     (pthread_t thread, void **result, clockid_t clock, const struct timespec *until),
+     (thread, result, clock, until))
+JOIN(thrd_join, (thrd_t thread, int *result), (thread, result))
 
 /* --- children --- */
 
@@ -161,15 +200,47 @@ JOIN(pthread_timedjoin_np, (pthread_t thread, void **result, const struct timesp
             iot_enter(); /* a trace of its own, from the first moment */                           \
             return 0;                                                                              \
         }                                                                                          \
-        return (pid_t)iot_timed_event(                                                             \
-            t, call, &(struct iot_row){.result = result, .op = IOT_OP_FORK});                      \
+        return (pid_t)iot_timed_event(t, call,                                                     \
+                                      &(struct iot_row){.result = result, .op = IOT_OP_FORK});     \
     }
 
 FORK(fork)
+FORK(__fork)
 FORK(_Fork)
 
+/* As libc has it, by calls that are seen: the parent ends in it. */
+int daemon(int stay, int keep)
+{
+    pid_t child = fork();
+    if (child < 0)
+        return -1;
+    if (child > 0)
+        _exit(0);
+    if (setsid() < 0)
+        return -1;
+    if (!stay)
+        (void)!chdir("/");
+    if (keep)
+        return 0;
+    struct stat st;
+    int null = open("/dev/null", O_RDWR);
+    if (null < 0)
+        return -1;
+    if (iot_sys(SYS_fstat, null, &st) || !S_ISCHR(st.st_mode) || st.st_rdev != makedev(1, 3)) {
+        close(null);
+        errno = ENODEV;
+        return -1;
+    }
+    for (int fd = 0; fd <= 2; fd++)
+        dup2(null, fd);
+    if (null > 2)
+        close(null);
+    return 0;
+}
+
 /* Called by vfork (vfork.S) before the child is made; the child and then the parent call the
- * second. While the child lives its parent's thread stands still, so that it can use its buffers. */
+ * second. While the child lives its parent's thread stands still, so that it can use its buffers.
+ */
 static __thread uint64_t vfork_t0 __attribute__((tls_model("initial-exec")));
 
 void iot_vfork_before(void);
@@ -191,10 +262,10 @@ pid_t iot_vfork_after(long result)
         t->vfork_pid = pid > 0 ? (uint32_t)pid : UINT32_MAX; /* behind a filter it is not known */
         if (pid > 0)
             moment(t, &(struct iot_row){.result = iot_process->pid,
-                                    .offset = t->vfork_pid,
-                                    .obj2 = 1,
-                                    .obj = t->lane,
-                                    .op = IOT_OP_START});
+                                        .offset = t->vfork_pid,
+                                        .obj2 = 1,
+                                        .obj = t->lane,
+                                        .op = IOT_OP_START});
     } else if (t) {
         long pid = iot_sys(SYS_getpid);
         int child = pid > 0 && (uint32_t)pid != iot_process->pid; /* a child can be a parent */
@@ -224,19 +295,24 @@ static int clone_begins(void *user)
     return status;
 }
 
-int clone(int (*run)(void *), void *stack, int flags, void *argument, ...)
-{
-    va_list ap;
-    va_start(ap, argument);
-    void *parent_tid = va_arg(ap, void *), *tls = va_arg(ap, void *), *child_tid = va_arg(ap, void *);
-    va_end(ap);
-    struct cloned c = {run, argument};
-    if (!run || (flags & (CLONE_VM | CLONE_VFORK | CLONE_THREAD)) != (CLONE_VM | CLONE_VFORK))
-        return iot_real.clone(run, stack, flags, argument, parent_tid, tls, child_tid);
-    iot_vfork_before();
-    int pid = iot_real.clone(clone_begins, stack, flags, &c, parent_tid, tls, child_tid);
-    return iot_vfork_after(pid < 0 ? -errno : pid);
-}
+#define CLONE(sym)                                                                                 \
+    int sym(int (*run)(void *), void *stack, int flags, void *argument, ...)                       \
+    {                                                                                              \
+        va_list ap;                                                                                \
+        va_start(ap, argument);                                                                    \
+        void *parent_tid = va_arg(ap, void *), *tls = va_arg(ap, void *),                          \
+             *child_tid = va_arg(ap, void *);                                                      \
+        va_end(ap);                                                                                \
+        struct cloned c = {run, argument};                                                         \
+        if (!run || (flags & (CLONE_VM | CLONE_VFORK | CLONE_THREAD)) != (CLONE_VM | CLONE_VFORK)) \
+            return iot_real.sym(run, stack, flags, argument, parent_tid, tls, child_tid);          \
+        iot_vfork_before();                                                                        \
+        int pid = iot_real.sym(clone_begins, stack, flags, &c, parent_tid, tls, child_tid);        \
+        return iot_vfork_after(pid < 0 ? -errno : pid);                                            \
+    }
+
+CLONE(clone)
+CLONE(__clone)
 
 #define SPAWN(sym)                                                                                 \
     int sym(pid_t *restrict pid, const char *restrict path,                                        \
@@ -294,7 +370,9 @@ int system(const char *command)
     }
 
 WAIT(wait, WAIT, (int *status), (status))
+WAIT(__wait, WAIT, (int *status), (status))
 WAIT(waitpid, WAITPID, (pid_t pid, int *status, int options), (pid, status, options))
+WAIT(__waitpid, WAITPID, (pid_t pid, int *status, int options), (pid, status, options))
 WAIT(wait3, WAIT, (int *status, int options, struct rusage *usage), (status, options, usage))
 WAIT(wait4, WAITPID, (pid_t pid, int *status, int options, struct rusage *usage),
      (pid, status, options, usage))
@@ -330,6 +408,9 @@ void iot_life_exit(int64_t status)
     struct iot_thread *t = iot_enter();
     if (!t)
         return;
+    iot_mappings_end(t);
+    if (!t->vfork_pid)
+        iot_rings_settle(t);
     moment(t, &(struct iot_row){.result = status, .op = IOT_OP_EXIT});
     if (!t->vfork_pid)
         iot_process_end(t, IOT_END_EXIT);

@@ -98,10 +98,57 @@ int semctl(int id, int number, int command, ...)
             t, call, &(struct iot_row){.result = result, .obj = obj, .op = IOT_OP_##operation});   \
     }
 
-/* The same queue has one inode, whoever opened it. */
+/* The same queue has one inode, whoever opened it: asked for once an opening. */
 static uint32_t queue_of(struct iot_thread *t, mqd_t queue)
 {
-    return name_of(t, "mq:", (int)iot_descriptor_inode(queue));
+    enum { KEPT = sizeof iot_process->mq_names / sizeof *iot_process->mq_names };
+    uint32_t opening = iot_descriptor(t, queue);
+    struct iot_mq_name *kept = &iot_process->mq_names[(unsigned)queue % KEPT];
+    if (!opening || t->vfork_pid)
+        return name_of(t, "mq:", (int)iot_descriptor_inode(queue));
+    if (__atomic_load_n(&kept->opening, __ATOMIC_ACQUIRE) == opening)
+        return kept->name;
+    uint32_t name = name_of(t, "mq:", (int)iot_descriptor_inode(queue));
+    __atomic_store_n(&kept->opening, 0, __ATOMIC_RELEASE);
+    kept->name = name;
+    __atomic_store_n(&kept->opening, opening, __ATOMIC_RELEASE);
+    return name;
+}
+
+static mqd_t queue_opened(struct iot_thread *t, struct iot_timed call, mqd_t queue, const char *name,
+                          int flags)
+{
+    uint32_t path = queue < 0 ? 0 : iot_string(t, "/dev/mqueue", 11, name, strnlen(name, 256));
+    uint32_t obj = queue < 0 ? 0 : iot_descriptor_opened(t, queue, path, flags, 0);
+    return (mqd_t)iot_timed_event(t, call,
+                                  &(struct iot_row){.result = queue,
+                                                    .offset = flags,
+                                                    .obj = obj,
+                                                    .obj2 = path,
+                                                    .op = IOT_OP_OPEN});
+}
+
+mqd_t mq_open(const char *name, int flags, ...)
+{
+    va_list ap;
+    va_start(ap, flags);
+    mode_t mode = flags & O_CREAT ? va_arg(ap, mode_t) : 0;
+    struct mq_attr *attributes = flags & O_CREAT ? va_arg(ap, struct mq_attr *) : NULL;
+    va_end(ap);
+    struct iot_thread *t = iot_enter();
+    if (!t)
+        return iot_real.mq_open(name, flags, mode, attributes);
+    IOT_TIMED(mqd_t, mq_open, (name, flags, mode, attributes))
+    return queue_opened(t, call, result, name, flags);
+}
+
+mqd_t __mq_open_2(const char *name, int flags)
+{
+    struct iot_thread *t = iot_enter();
+    if (!t)
+        return iot_real.__mq_open_2(name, flags);
+    IOT_TIMED(mqd_t, __mq_open_2, (name, flags))
+    return queue_opened(t, call, result, name, flags);
 }
 
 SENDS(int, msgsnd, MSGSND, (int id, const void *message, size_t n, int flags),

@@ -1,11 +1,10 @@
 /* Calls that give a descriptor a meaning, or take it away. */
 #include <errno.h>
 #include <stdarg.h>
-#include <sys/mman.h>
 
 #include "preload/descriptors.h"
 #include "preload/real.h"
-#include "preload/shared.h"
+#include "preload/uring.h"
 #include "preload/wrap.h"
 
 /* --- open --- */
@@ -22,7 +21,8 @@ static int opened(struct iot_thread *t, struct iot_timed call, uint16_t op, int 
     uint32_t name = iot_path_of(t, call, dir, path);
     uint32_t obj = fd >= 0 ? iot_descriptor_opened(t, fd, name, flags, 0) : 0;
     return (int)iot_timed_event(
-        t, call, &(struct iot_row){.result = fd, .offset = flags, .obj = obj, .obj2 = name, .op = op});
+        t, call,
+        &(struct iot_row){.result = fd, .offset = flags, .obj = obj, .obj2 = name, .op = op});
 }
 
 #define OPEN(sym, operation, params, args, dir, flags)                                             \
@@ -54,7 +54,10 @@ static int opened(struct iot_thread *t, struct iot_timed call, uint16_t op, int 
 
 OPEN_MODE(open, OPEN, (const char *path, int flags, ...), (path, flags, mode), AT_FDCWD)
 OPEN_MODE(open64, OPEN, (const char *path, int flags, ...), (path, flags, mode), AT_FDCWD)
-OPEN_MODE(openat, OPENAT, (int dir, const char *path, int flags, ...), (dir, path, flags, mode), dir)
+OPEN_MODE(__open, OPEN, (const char *path, int flags, ...), (path, flags, mode), AT_FDCWD)
+OPEN_MODE(__open64, OPEN, (const char *path, int flags, ...), (path, flags, mode), AT_FDCWD)
+OPEN_MODE(openat, OPENAT, (int dir, const char *path, int flags, ...), (dir, path, flags, mode),
+          dir)
 OPEN_MODE(openat64, OPENAT, (int dir, const char *path, int flags, ...), (dir, path, flags, mode),
           dir)
 OPEN(__open_2, OPEN, (const char *path, int flags), (path, flags), AT_FDCWD, flags)
@@ -68,17 +71,23 @@ OPEN(creat64, CREAT, (const char *path, mode_t mode), (path, mode), AT_FDCWD,
 
 /* --- close --- */
 
-int close(int fd)
-{
-    struct iot_thread *t = iot_enter();
-    if (!t)
-        return iot_real.close(fd);
-    uint32_t obj = iot_descriptor_known(t, fd);
-    iot_descriptor_closing(t, fd);
-    IOT_TIMED(int, close, (fd))
-    return (int)iot_timed_event(t, call,
-                                &(struct iot_row){.result = result, .obj = obj, .op = IOT_OP_CLOSE});
-}
+#define CLOSE(sym)                                                                                 \
+    int sym(int fd)                                                                                \
+    {                                                                                              \
+        struct iot_thread *t = iot_enter();                                                        \
+        if (!t)                                                                                    \
+            return iot_real.sym(fd);                                                               \
+        uint32_t obj = iot_descriptor_known(t, fd);                                                \
+        iot_ring_closing(t, fd);                                                                   \
+        iot_descriptor_closing(t, fd);                                                             \
+        IOT_TIMED(int, sym, (fd))                                                                  \
+        return (int)iot_timed_event(                                                               \
+            t, call, &(struct iot_row){.result = result, .obj = obj, .op = IOT_OP_CLOSE});         \
+    }
+
+CLOSE(close)
+CLOSE(__close)
+CLOSE(mq_close) /* a queue is a descriptor */
 
 int close_range(unsigned first, unsigned last, int flags)
 {
@@ -109,14 +118,14 @@ void closefrom(int first)
 
 /* --- duplicates --- */
 
-static int duplicated(struct iot_thread *t, struct iot_timed call, uint16_t op, uint32_t old, int fd,
-                      int wanted)
+static int duplicated(struct iot_thread *t, struct iot_timed call, uint16_t op, uint32_t old,
+                      int fd, int wanted)
 {
     uint32_t obj2 = 0;
     if (fd >= 0 && fd != wanted)
         obj2 = iot_descriptor_dup(t, fd, old);
-    return (int)iot_timed_event(t, call,
-                                &(struct iot_row){.result = fd, .obj = old, .obj2 = obj2, .op = op});
+    return (int)iot_timed_event(
+        t, call, &(struct iot_row){.result = fd, .obj = old, .obj2 = obj2, .op = op});
 }
 
 int dup(int fd)
@@ -130,17 +139,21 @@ int dup(int fd)
 }
 
 /* dup2 of a descriptor onto itself changes nothing: `wanted` is the old number. */
-int dup2(int fd, int to)
-{
-    struct iot_thread *t = iot_enter();
-    if (!t)
-        return iot_real.dup2(fd, to);
-    uint32_t old = iot_descriptor(t, fd);
-    if (fd != to)
-        iot_descriptor_closing(t, to);
-    IOT_TIMED(int, dup2, (fd, to))
-    return duplicated(t, call, IOT_OP_DUP2, old, result, fd);
-}
+#define DUP2(sym)                                                                                  \
+    int sym(int fd, int to)                                                                        \
+    {                                                                                              \
+        struct iot_thread *t = iot_enter();                                                        \
+        if (!t)                                                                                    \
+            return iot_real.sym(fd, to);                                                           \
+        uint32_t old = iot_descriptor(t, fd);                                                      \
+        if (fd != to)                                                                              \
+            iot_descriptor_closing(t, to);                                                         \
+        IOT_TIMED(int, sym, (fd, to))                                                              \
+        return duplicated(t, call, IOT_OP_DUP2, old, result, fd);                                  \
+    }
+
+DUP2(dup2)
+DUP2(__dup2)
 
 int dup3(int fd, int to, int flags)
 {
@@ -177,53 +190,5 @@ int dup3(int fd, int to, int flags)
     }
 
 FCNTL(fcntl)
+FCNTL(__fcntl)
 FCNTL(fcntl64)
-
-/* --- mappings --- */
-
-/* Only those of a file: the others are memory. */
-#define MMAP(sym, offset_type)                                                                     \
-    void *sym(void *at, size_t n, int protection, int flags, int fd, offset_type offset)           \
-    {                                                                                              \
-        int of_file = fd >= 0 && !(flags & MAP_ANONYMOUS), shared = flags & MAP_SHARED;            \
-        struct iot_thread *t = of_file || shared ? iot_enter() : NULL;                             \
-        if (!t)                                                                                    \
-            return iot_real.sym(at, n, protection, flags, fd, offset);                             \
-        if (!of_file) {                                                                            \
-            void *memory = iot_real.sym(at, n, protection, flags, fd, offset);                     \
-            if (memory != MAP_FAILED)                                                              \
-                iot_shared_anonymous(memory, n);                                                   \
-            return memory;                                                                         \
-        }                                                                                          \
-        uint32_t obj = iot_descriptor(t, fd);                                                      \
-        struct iot_timed call = {.t0 = iot_now()};                                                 \
-        void *result = iot_real.sym(at, n, protection, flags, fd, offset);                         \
-        call.t1 = iot_now();                                                                       \
-        call.err = result == MAP_FAILED ? errno : 0;                                               \
-        if (shared && protection & PROT_WRITE && result != MAP_FAILED)                             \
-            iot_shared_file(result, n, fd, offset);                                                \
-        iot_timed_event(t, call,                                                                   \
-                        &(struct iot_row){.result = (int64_t)(intptr_t)result,                     \
-                                          .offset = offset,                                        \
-                                          .addr = n,                                               \
-                                          .obj = obj,                                              \
-                                          .op = IOT_OP_MMAP});                                     \
-        return result;                                                                             \
-    }
-
-int munmap(void *at, size_t n)
-{
-    struct iot_thread *t = iot_enter();
-    if (!t)
-        return iot_real.munmap(at, n);
-    iot_shared_forget(at, n);
-    IOT_TIMED(int, munmap, (at, n))
-    return (int)iot_timed_event(t, call,
-                                &(struct iot_row){.result = result,
-                                                  .offset = (int64_t)n,
-                                                  .addr = (uint64_t)(uintptr_t)at,
-                                                  .op = IOT_OP_MUNMAP});
-}
-
-MMAP(mmap, off_t)
-MMAP(mmap64, off64_t)

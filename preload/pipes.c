@@ -27,9 +27,10 @@ static int paired(struct iot_thread *t, struct iot_timed call, uint16_t op, int 
     }
 
 PAIR(pipe, PIPE, (int fds[2]), (fds), 0, 0)
+PAIR(__pipe, PIPE, (int fds[2]), (fds), 0, 0)
 PAIR(pipe2, PIPE2, (int fds[2], int flags), (fds, flags), flags, 0)
 PAIR(socketpair, SOCKETPAIR, (int domain, int type, int protocol, int fds[2]),
-     (domain, type, protocol, fds), type & (SOCK_NONBLOCK | SOCK_CLOEXEC), 1)
+     (domain, type, protocol, fds), type &(SOCK_NONBLOCK | SOCK_CLOEXEC), 1)
 
 int socket(int domain, int type, int protocol)
 {
@@ -43,22 +44,41 @@ int socket(int domain, int type, int protocol)
         &(struct iot_row){.result = result, .offset = domain, .obj = obj, .op = IOT_OP_SOCKET});
 }
 
-int connect(int fd, const struct sockaddr *to, socklen_t n)
+#define CONNECT(sym)                                                                               \
+    int sym(int fd, const struct sockaddr *to, socklen_t n)                                        \
+    {                                                                                              \
+        struct iot_thread *t = iot_enter();                                                        \
+        if (!t)                                                                                    \
+            return iot_real.sym(fd, to, n);                                                        \
+        uint32_t obj = iot_descriptor(t, fd);                                                      \
+        IOT_TIMED(int, sym, (fd, to, n))                                                           \
+        struct iot_connection c = {0, 0};                                                          \
+        if (result == 0 || call.err == EINPROGRESS)                                                \
+            c = iot_connection_made(fd, to, n);                                                    \
+        uint32_t address = c.key ? iot_descriptor_address(t, fd, to, n) : 0;                       \
+        return (int)iot_timed_event(t, call,                                                       \
+                                    &(struct iot_row){.result = result,                            \
+                                                      .offset = c.pid,                             \
+                                                      .addr = c.key,                               \
+                                                      .obj = obj,                                  \
+                                                      .obj2 = address,                             \
+                                                      .op = IOT_OP_CONNECT});                      \
+    }
+
+CONNECT(connect)
+CONNECT(__connect)
+
+int bind(int fd, const struct sockaddr *at, socklen_t n)
 {
     struct iot_thread *t = iot_enter();
     if (!t)
-        return iot_real.connect(fd, to, n);
+        return iot_real.bind(fd, at, n);
     uint32_t obj = iot_descriptor(t, fd);
-    IOT_TIMED(int, connect, (fd, to, n))
-    struct iot_connection c = {0, 0};
-    if (result == 0 || call.err == EINPROGRESS)
-        c = iot_connection_made(fd, to, n);
-    return (int)iot_timed_event(t, call,
-                                &(struct iot_row){.result = result,
-                                                  .offset = c.pid,
-                                                  .addr = c.key,
-                                                  .obj = obj,
-                                                  .op = IOT_OP_CONNECT});
+    IOT_TIMED(int, bind, (fd, at, n))
+    uint32_t address = result == 0 ? iot_descriptor_address(t, fd, NULL, 0) : 0;
+    return (int)iot_timed_event(
+        t, call,
+        &(struct iot_row){.result = result, .obj = obj, .obj2 = address, .op = IOT_OP_BIND});
 }
 
 static int accepted(struct iot_thread *t, struct iot_timed call, uint16_t op, uint32_t listening,
@@ -88,7 +108,7 @@ static int accepted(struct iot_thread *t, struct iot_timed call, uint16_t op, ui
         return accepted(t, call, IOT_OP_##operation, listening, result);                           \
     }
 
-ACCEPT(accept, ACCEPT, (int fd, struct sockaddr *restrict from, socklen_t *restrict n), (fd, from, n))
-ACCEPT(accept4, ACCEPT4,
-       (int fd, struct sockaddr *restrict from, socklen_t *restrict n, int flags),
+ACCEPT(accept, ACCEPT, (int fd, struct sockaddr *restrict from, socklen_t *restrict n),
+       (fd, from, n))
+ACCEPT(accept4, ACCEPT4, (int fd, struct sockaddr *restrict from, socklen_t *restrict n, int flags),
        (fd, from, n, flags))

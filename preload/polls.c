@@ -1,9 +1,10 @@
-/* poll, select and their kind: with the descriptor that was ready first, since another thread may be
- * the one that reads from it. */
+/* poll, select and their kind: with the descriptor that was ready first, since another thread may
+ * be the one that reads from it. */
 #include <errno.h>
 
 #include "preload/descriptors.h"
 #include "preload/real.h"
+#include "preload/sys.h"
 #include "preload/wrap.h"
 
 static uint32_t ready_of_poll(struct iot_thread *t, int result, const struct pollfd *fds, nfds_t n)
@@ -27,6 +28,30 @@ static int64_t ms_of(const struct timespec *t)
     return t ? t->tv_sec * 1000 + t->tv_nsec / 1000000 : -1;
 }
 
+/* It gives an error number; of an absolute time what is left is asked for. A time that cannot be
+ * read is the kernel's to find out. */
+int clock_nanosleep(clockid_t clock, int flags, const struct timespec *wanted,
+                    struct timespec *left)
+{
+    struct iot_thread *t = iot_enter();
+    if (!t)
+        return iot_real.clock_nanosleep(clock, flags, wanted, left);
+    struct timespec began = {0, 0};
+    int absolute = flags & TIMER_ABSTIME && iot_sys(SYS_clock_gettime, clock, &began) == 0;
+    struct iot_timed call = {.t0 = iot_now()};
+    int result = iot_real.clock_nanosleep(clock, flags, wanted, left);
+    call.t1 = iot_now();
+    call.err = result;
+    int64_t ns = 0;
+    if (result != EFAULT && (absolute || !(flags & TIMER_ABSTIME)))
+        ns = (wanted->tv_sec - began.tv_sec) * 1000000000 + wanted->tv_nsec - began.tv_nsec;
+    return (int)iot_timed_event(t, call,
+                                &(struct iot_row){.result = result,
+                                                  .offset = ns > 0 ? ns : 0,
+                                                  .obj2 = (uint32_t)absolute,
+                                                  .op = IOT_OP_SLEEP});
+}
+
 /* The time that is asked for is read before the call, which may change it. */
 #define WAITS(sym, operation, params, args, timeout, ready)                                        \
     int sym params                                                                                 \
@@ -45,6 +70,8 @@ static int64_t ms_of(const struct timespec *t)
 
 WAITS(poll, POLL, (struct pollfd * fds, nfds_t n, int timeout), (fds, n, timeout), timeout,
       ready_of_poll(t, result, fds, n))
+WAITS(__poll, POLL, (struct pollfd * fds, nfds_t n, int timeout), (fds, n, timeout), timeout,
+      ready_of_poll(t, result, fds, n))
 WAITS(__poll_chk, POLL, (struct pollfd * fds, nfds_t n, int timeout, size_t size),
       (fds, n, timeout, size), timeout, ready_of_poll(t, result, fds, n))
 WAITS(ppoll, POLL,
@@ -55,6 +82,11 @@ WAITS(__ppoll_chk, POLL,
        size_t size),
       (fds, n, timeout, mask, size), ms_of(timeout), ready_of_poll(t, result, fds, n))
 WAITS(select, SELECT,
+      (int n, fd_set *restrict in, fd_set *restrict out, fd_set *restrict bad,
+       struct timeval *restrict timeout),
+      (n, in, out, bad, timeout), timeout ? timeout->tv_sec * 1000 + timeout->tv_usec / 1000 : -1,
+      ready_of_select(t, result, n, in))
+WAITS(__select, SELECT,
       (int n, fd_set *restrict in, fd_set *restrict out, fd_set *restrict bad,
        struct timeval *restrict timeout),
       (n, in, out, bad, timeout), timeout ? timeout->tv_sec * 1000 + timeout->tv_usec / 1000 : -1,

@@ -10,6 +10,7 @@
 #include "format/checksum.h"
 #include "preload/descriptors.h"
 #include "preload/image.h"
+#include "preload/mappings.h"
 #include "preload/sys.h"
 #include "preload/text.h"
 
@@ -174,8 +175,10 @@ int iot_process_start(void)
     h->root = iot_image.root && !image_generation;
     h->start = start;
     h->start_realtime_ns = iot_clock_realtime();
-    if (iot_image_usage(&h->usage_start) == 0)
-        h->usage_end = h->usage_start; /* should it not be asked again */
+    h->own_read_bytes = iot_image_usage(&h->usage_start, &h->called_start);
+    h->usage_end = h->usage_start; /* should it not be asked again */
+    h->called_end = h->called_start;
+    h->called_end.read_bytes += h->own_read_bytes;
     memcpy(h->boot_id, iot_image.boot_id, sizeof h->boot_id);
     memcpy((char *)h + IOT_HEADER_BYTES, iot_image.facts, iot_image.facts_bytes);
     h->next_segment = 1;
@@ -186,6 +189,8 @@ int iot_process_start(void)
     p->file = h;
     p->pid = pid;
     uint32_t generation = ++image_generation;
+    if (iot_mappings_cold()) /* the parent's are ours */
+        generation |= IOT_GENERATION_WATCHED;
     __atomic_store_n(&p->generation, generation, __ATOMIC_RELEASE);
     return 0;
 }
@@ -209,14 +214,24 @@ static void set_limit(uint32_t limit)
         ;
 }
 
+static void ask_usage(struct iot_file_header *h)
+{
+    struct iot_usage usage;
+    struct iot_called called;
+    size_t own = iot_image_usage(&usage, &called);
+    if (!own)
+        return;
+    h->usage_end = usage;
+    h->own_read_bytes += own;
+    h->called_end = (struct iot_called){called.read_bytes + own, called.write_bytes};
+}
+
 void iot_process_end(struct iot_thread *t, enum iot_end how)
 {
     struct iot_file_header *h = iot_process->file;
     iot_flush(t);
     iot_thread_trim(t);
-    struct iot_usage usage;
-    if (iot_image_usage(&usage) == 0)
-        h->usage_end = usage;
+    ask_usage(h);
     h->last = iot_anchor_now();
     __atomic_store_n(&h->end, how, __ATOMIC_RELEASE);
     struct segments before = segments_now();
@@ -257,8 +272,7 @@ void iot_process_confine(struct iot_thread *t)
 {
     struct iot_file_header *h = iot_process->file;
     iot_descriptors_adopt(t);
-    if (iot_image_usage(&h->usage_end))
-        h->usage_end = h->usage_start;
+    ask_usage(h);
     struct segments now = segments_now();
     uint32_t limit = limit_segments(CONFINED_SEGMENTS);
     limit_before_confinement = now.limit;

@@ -8,6 +8,7 @@
 #include "format/file.h"
 #include "preload/ours.h"
 #include "preload/record.h"
+#include "preload/requests.h"
 
 enum {
     IOT_THREADS_MAX = 1 << 16,
@@ -15,7 +16,59 @@ enum {
     IOT_DESCRIPTORS_MAX = 1 << 20,
     IOT_WORKSPACES = 4,
     IOT_LOCK_PLACES = 1024, /* by address, the latest wins */
+    IOT_INTERESTS = 1024,    /* what epoll is asked for: a power of two */
     IOT_SHARE_OF_SPACE = 16, /* of a limited address space, what the trace may take */
+};
+
+/* What an epoll descriptor was told to give back for another: found by both. */
+struct iot_interest {
+    uint64_t data;
+    int epoll_plus_1; /* 0: nothing is here */
+    int fd;
+};
+
+/* The name of a message queue, for one opening of a descriptor. */
+struct iot_mq_name {
+    uint32_t opening, name; /* 0: nothing is here */
+};
+
+/* A control block of POSIX's asynchronous I/O that was looked at. */
+struct iot_aio_look {
+    uint64_t request; /* its address; 0 none */
+    uint64_t last;    /* when it was last seen not to be done */
+    uint32_t pending; /* 0: its end is recorded */
+};
+
+/* A context of the kernel's asynchronous I/O (io_setup), whose ring of completions lies in our memory. */
+struct iot_context {
+    uint64_t id;
+    uint64_t last; /* of its ring: when it was last looked at */
+    uint32_t seen; /* up to which entry */
+    uint32_t busy; /* somebody is looking */
+};
+
+/* A file that cuFile was given. */
+struct iot_cufile_handle {
+    uint64_t file; /* cuFile's handle; 0: free */
+    uint32_t obj;
+};
+
+/* An io_uring. Positions count up for ever, as the kernel's do. */
+struct iot_ring {
+    uint32_t fd_plus_1; /* 0: free */
+    uint32_t flags;     /* IORING_SETUP_… */
+    uint32_t busy;      /* somebody is looking */
+    uint16_t queue;
+    const uint32_t *sq_head, *sq_tail, *sq_mask, *sq_array; /* sq_array: NULL without */
+    const uint32_t *cq_head, *cq_tail, *cq_mask;
+    const uint8_t *sqes, *cqes;
+    uint32_t sq_offsets[4], cq_offsets[4]; /* of those in the ring's memory, until that is mapped */
+    uint32_t sq_first, sq_seen; /* where we began to read, and how far we are */
+    uint32_t recorded;          /* requests recorded since */
+    uint32_t cq_seen;
+    uint32_t masks[2]; /* of both, as they were first */
+    uint64_t last;     /* when it was last looked at */
+    uint32_t files[IOT_RING_FILES]; /* registered ones by their index: numbers of descriptors */
 };
 
 /* Lies in pages that a forked child finds zeroed (MADV_WIPEONFORK): no lock, number or buffer of the
@@ -32,6 +85,13 @@ struct iot_process {
     uint32_t descriptors_top; /* no descriptor from here on was ever known */
     uint32_t workspace_busy[IOT_WORKSPACES];
     uint32_t lock_waiters[IOT_LOCK_PLACES]; /* by place of the lock: how many threads wait */
+    struct iot_mq_name mq_names[64];
+    struct iot_interest interests[IOT_INTERESTS];
+    struct iot_aio_look aio_looks[IOT_AIO_LOOKS];
+    struct iot_context contexts[IOT_CONTEXTS_MAX];
+    struct iot_cufile_handle cufile_handles[IOT_CUFILE_HANDLES];
+    struct iot_ring rings[IOT_RINGS_MAX];
+    uint32_t rings_made; /* numbers given */
     uint64_t strings[IOT_STRINGS_KEPT];          /* hash tag << 24 | number */
     uint32_t descriptors[IOT_DESCRIPTORS_MAX];   /* by descriptor: its number in the trace; 0 unknown */
 };

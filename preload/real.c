@@ -35,6 +35,18 @@ static long missing(void)
     return -1;
 }
 
+/* What libc keeps for old programs alone has its first version and no newer one. */
+static void *find(const char *name, const char *version)
+{
+    static const char *const first[] = {"GLIBC_2.2.5", "GLIBC_2.17"}; /* x86-64, aarch64 */
+    void *found = version ? dlvsym(RTLD_NEXT, name, version) : NULL;
+    if (!found)
+        found = dlsym(RTLD_NEXT, name);
+    for (size_t k = 0; k < sizeof first / sizeof *first && !found; k++)
+        found = dlvsym(RTLD_NEXT, name, first[k]);
+    return found;
+}
+
 /* Goes on behind what is being looked up already, should the lookup itself call a wrapper. */
 void iot_real_start(void)
 {
@@ -43,9 +55,7 @@ void iot_real_start(void)
         const struct symbol *s = &symbols[next++];
         void **real = (void **)((char *)&iot_real + s->at);
         *real = (void *)missing;
-        void *found = s->version ? dlvsym(RTLD_NEXT, s->name, s->version) : NULL;
-        if (!found)
-            found = dlsym(RTLD_NEXT, s->name);
+        void *found = find(s->name, s->version);
         if (found)
             *real = found;
     }

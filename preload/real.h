@@ -2,6 +2,7 @@
 #ifndef IOT_PRELOAD_REAL_H
 #define IOT_PRELOAD_REAL_H
 
+#include <aio.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <mqueue.h>
@@ -17,22 +18,40 @@
 #define scanf iot_header_scanf
 #define vfscanf iot_header_vfscanf
 #define vscanf iot_header_vscanf
+#define fwscanf iot_header_fwscanf
+#define wscanf iot_header_wscanf
+#define vfwscanf iot_header_vfwscanf
+#define vwscanf iot_header_vwscanf
 #include <stdio.h>
+#include <stdio_ext.h>
+#include <wchar.h>
+#undef fwscanf
+#undef wscanf
+#undef vfwscanf
+#undef vwscanf
 #undef fscanf
 #undef scanf
 #undef vfscanf
 #undef vscanf
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/msg.h>
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/sem.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
+#include <threads.h>
 #include <time.h>
+#include <utime.h>
 
 #include "preload/ours.h"
 

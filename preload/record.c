@@ -1,11 +1,13 @@
 #include "preload/record.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "format/columns.h"
 #include "preload/encode.h"
+#include "preload/faults.h"
 #include "preload/life.h"
 #include "preload/process.h"
 #include "preload/strings.h"
@@ -95,8 +97,8 @@ static void half_start(struct iot_thread *t, struct iot_half *half)
 static int slot_start(struct iot_thread *t, uint32_t slot)
 {
     struct iot_thread fresh = {.slot = slot};
-    uint8_t *segment = iot_segment_take(IOT_SEGMENT_ROWS, slot, sizeof(struct iot_segment_header) +
-                                        sizeof(struct iot_half_header));
+    uint8_t *segment = iot_segment_take(
+        IOT_SEGMENT_ROWS, slot, sizeof(struct iot_segment_header) + sizeof(struct iot_half_header));
     if (!segment)
         return -1;
     for (int i = 0; i < 2; i++) {
@@ -140,9 +142,12 @@ static struct iot_thread *begin(struct iot_thread *t)
 {
     t->depth = t->vfork_pid = t->stuck = t->exit_rounds = 0;
     t->routine = NULL;
+    t->inside = 0;
     t->parent_lane = UINT32_MAX;
+    t->look = (struct iot_look){0};
+    t->looking = 0;
     t->lane = __atomic_fetch_add(&iot_process->file->lanes, 1, __ATOMIC_RELAXED);
-    t->generation = *iot_generation;
+    t->generation = *iot_generation & IOT_GENERATION_NUMBER;
     return t;
 }
 
@@ -171,15 +176,34 @@ struct iot_thread *iot_thread_take(void)
     return begin(t);
 }
 
-/* A handler may have forked, and the child go back into a call that the parent was in, with a pointer
- * to the thread, perhaps to a row, and with numbers that mean something else here. So the child's thread has
- * another slot; and where the parent's rows were, which the child does not share, there is memory for
- * such a call to be recorded in vain. */
+static void map_in_vain(uint8_t *segment)
+{
+    long at = iot_sys(SYS_mmap, segment, IOT_SEGMENT_BYTES, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0);
+    if (at == (long)segment)
+        return;
+    /* Where the flag is not known the address is a wish: by old kernels, and by valgrind, which
+     * also thinks that the parent's rows still are there. */
+    if (at >= 0 || at <= -4096)
+        iot_sys(SYS_munmap, at, IOT_SEGMENT_BYTES);
+    enum { PAGE = 4096 };
+    unsigned char in_memory;
+    for (size_t page = 0; page < IOT_SEGMENT_BYTES; page += PAGE)
+        if (iot_sys(SYS_mincore, segment + page, PAGE, &in_memory) != -ENOMEM)
+            return;
+    iot_sys(SYS_munmap, segment, IOT_SEGMENT_BYTES);
+    iot_sys(SYS_mmap, segment, IOT_SEGMENT_BYTES, PROT_READ | PROT_WRITE,
+            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+}
+
+/* A handler may have forked, and the child go back into a call that the parent was in, with a
+ * pointer to the thread, perhaps to a row, and with numbers that mean something else here. So the
+ * child's thread has another slot; and where the parent's rows were, which the child does not
+ * share, there is memory for such a call to be recorded in vain. */
 static struct iot_thread *take_forked(const struct iot_thread *parent)
 {
     uint8_t *segment = (uint8_t *)parent->half[0].header - sizeof(struct iot_segment_header);
-    iot_sys(SYS_mmap, segment, IOT_SEGMENT_BYTES, PROT_READ | PROT_WRITE,
-            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0);
+    map_in_vain(segment);
     if (iot_process_start())
         return NULL;
     uint32_t slot = parent->slot == 0;
@@ -212,7 +236,13 @@ void iot_thread_adopt(struct iot_thread *t, uint32_t parent_lane)
 struct iot_thread *iot_enter_slow(void)
 {
     struct iot_local *me = &iot_local;
+    if (me->thread && *iot_generation && iot_is_here(me->thread)) {
+        iot_faults_entering(me->thread);
+        return me->thread;
+    }
     if (iot_generation == &not_started || iot_process->off)
+        return NULL;
+    if (me->attaching == IOT_SILENT)
         return NULL;
     if (me->attaching) { /* the thread has ended, but for some destructors */
         iot_drop(1);
@@ -274,7 +304,8 @@ static int half_encode(struct iot_thread *t, struct iot_half *half)
     return 0;
 }
 
-/* 0, or -1 if its rows are lost: then it is the same filling that begins again, and none is missing. */
+/* 0, or -1 if its rows are lost: then it is the same filling that begins again, and none is
+ * missing. */
 static int half_clear(struct iot_thread *t, struct iot_half *half)
 {
     if (half_encode(t, half) == 0)
@@ -390,7 +421,7 @@ int iot_record_prepare(void)
     uint32_t used = __atomic_load_n(&iot_process->threads_used, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; i < used; i++) {
         const struct iot_thread *t = &threads[i];
-        if (t->generation == *iot_generation && t->current &&
+        if (iot_is_here(t) && t->current &&
             (iot_pages_ready(t->half[0].header, 2 * IOT_HALF_BYTES) ||
              (t->block_at && iot_pages_ready(t->block_at, t->block_left))))
             return -1;

@@ -21,6 +21,22 @@
 #include "preload/clock.h"
 #include "preload/ours.h"
 
+/* Beside the number of a generation. WATCHED: of a process, while a file is mapped of which pages may have
+ * to be fetched. LOOKING: of a thread whose time is followed for that (faults.h). */
+#define IOT_GENERATION_WATCHED (UINT32_C(1) << 31)
+#define IOT_GENERATION_LOOKING (UINT32_C(1) << 30)
+#define IOT_GENERATION_NUMBER (IOT_GENERATION_LOOKING - 1)
+
+/* What a thread had used up when it was looked at last. */
+struct iot_look {
+    uint64_t ticks, mono_ns, cpu_ns;
+    uint32_t major, minor;   /* faults */
+    uint32_t switches;       /* how often another thread got its CPU */
+    uint32_t asked_switches; /* when the run queue was asked for last */
+    uint64_t asked_ns, runqueue_ns;
+    uint64_t waited_each; /* for a CPU, by each switch, in ns */
+};
+
 struct iot_half {
     struct iot_half_header *header; /* NULL: no buffer could be had */
     struct iot_row *rows;
@@ -28,7 +44,7 @@ struct iot_half {
 };
 
 struct iot_thread {
-    uint32_t generation; /* of the process state it belongs to: another after fork */
+    uint32_t generation; /* of the process state it belongs to: another after fork; | LOOKING */
     uint32_t depth;      /* > 1: a signal handler is recording inside a record, or it left one by
                           * longjmp */
     uintptr_t outermost; /* where the stack stood in the outermost record */
@@ -37,6 +53,8 @@ struct iot_thread {
     uint32_t slot, lane, tid;
     uint32_t vfork_pid; /* not 0: this is a child in our memory, until it execs or exits */
     uint32_t stuck;     /* events dropped in a row because depth never came back */
+    uintptr_t inside; /* where the stack stood in the wrapper of another library's function, which may
+                       * call libc's; 0: in none */
     uint32_t next_free;
     uint32_t epoch;
     uint32_t block_left; /* bytes left at block_at */
@@ -47,6 +65,8 @@ struct iot_thread {
     size_t lent_bytes;
     void *(*routine)(void *); /* what pthread_create was asked to start */
     void *argument;
+    struct iot_look look;
+    uintptr_t looking; /* where the stack stood in the look that is under way; 0: none is */
 };
 
 /* What a thread has of us in its thread-local storage. The lane stays readable through the
@@ -59,7 +79,7 @@ struct iot_local {
 };
 extern IOT_OURS __thread struct iot_local iot_local __attribute__((tls_model("initial-exec")));
 
-/* The generation the process is in; wiped to 0 by the kernel in a forked child. Points to 0
+/* The generation the process is in, | WATCHED; wiped to 0 by the kernel in a forked child. Points to 0
  * until recording starts. */
 extern IOT_OURS volatile uint32_t *iot_generation;
 
@@ -78,12 +98,27 @@ static inline struct iot_thread *iot_enter(void)
     return iot_enter_slow();
 }
 
+/* Between these two the thread records nothing, and nothing counts as lost. */
+enum { IOT_SILENT = 2 };
+static inline void iot_silence(void)
+{
+    iot_local.attaching = IOT_SILENT;
+    iot_local.thread = NULL;
+}
+static inline void iot_speak(struct iot_thread *t)
+{
+    iot_local.thread = t;
+    iot_local.attaching = 0;
+}
+
 /* Whether what the thread records gets into this process's trace: not in a forked child that goes on in
  * a call of its parent (take_forked). */
 static inline int iot_is_here(const struct iot_thread *t)
 {
-    return t->generation == *iot_generation;
+    return !((t->generation ^ *iot_generation) & IOT_GENERATION_NUMBER);
 }
+
+void iot_faults_left(struct iot_thread *t, uint64_t t0, uint64_t t1); /* faults.h */
 
 /* One instruction, so that a signal handler comes before or after it, never inside. */
 static inline uint32_t iot_take(uint32_t *counter, uint32_t n)
@@ -156,6 +191,8 @@ static inline void iot_event(struct iot_thread *t, const struct iot_row *event)
     row->site = event->site;
     row->err = event->err;
     iot_commit(t, row, event->op);
+    if (__builtin_expect(t->generation != *iot_generation, 0))
+        iot_faults_left(t, event->t0, event->t1);
 }
 
 /* The number of a string in the trace, defining it if it is new. The string is `base`

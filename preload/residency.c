@@ -67,9 +67,9 @@ struct places {
     int n;
 };
 
-static struct places places_of(int64_t size, int n, uint64_t each)
+static struct places places_of(uint64_t size, int n, uint64_t each)
 {
-    uint64_t pages = ((uint64_t)size + page - 1) / page;
+    uint64_t pages = (size + page - 1) / page;
     if (pages <= each * (uint64_t)n)
         return (struct places){0, 0, pages, 1};
     uint64_t step = pages / (uint64_t)n;
@@ -87,14 +87,13 @@ static uint16_t share(const struct places *p, uint64_t resident)
     return (uint16_t)((part > WHOLE ? WHOLE : part) + KNOWN);
 }
 
-static uint16_t by_cachestat(int fd, int64_t size)
+static int64_t cached(int fd, uint64_t from, const struct places *p)
 {
-    const struct places p = places_of(size, CACHESTAT_PLACES, CACHESTAT_PAGES);
-    uint64_t resident = 0;
-    for (int i = 0; i < p.n; i++) {
+    int64_t resident = 0;
+    for (int i = 0; i < p->n; i++) {
         struct {
             uint64_t at, bytes;
-        } range = {place(&p, i), p.each * page};
+        } range = {from + place(p, i), p->each * page};
         struct {
             uint64_t cached, dirty, writeback, evicted, recently_evicted;
         } found = {0};
@@ -102,10 +101,17 @@ static uint16_t by_cachestat(int fd, int64_t size)
         if (r == -ENOSYS)
             __atomic_store_n(&ask, ASK_MINCORE, __ATOMIC_RELAXED);
         if (r)
-            return 0;
-        resident += found.cached;
+            return -1;
+        resident += (int64_t)found.cached;
     }
-    return share(&p, resident);
+    return resident;
+}
+
+static uint16_t by_cachestat(int fd, int64_t size)
+{
+    const struct places p = places_of((uint64_t)size, CACHESTAT_PLACES, CACHESTAT_PAGES);
+    int64_t resident = cached(fd, 0, &p);
+    return resident < 0 ? 0 : share(&p, (uint64_t)resident);
 }
 
 static uint16_t by_mincore(int fd, const struct stat *st)
@@ -113,7 +119,7 @@ static uint16_t by_mincore(int fd, const struct stat *st)
     long user = iot_sys(SYS_geteuid);
     if (user && (uid_t)user != st->st_uid)
         return 0;
-    const struct places p = places_of(st->st_size, MINCORE_PLACES, MINCORE_PAGES);
+    const struct places p = places_of((uint64_t)st->st_size, MINCORE_PLACES, MINCORE_PAGES);
     unsigned char in[MINCORE_PAGES * MINCORE_PLACES];
     uint64_t resident = 0;
     long at = iot_sys(SYS_mmap, 0, st->st_size, PROT_READ, MAP_SHARED, fd, 0);
@@ -137,4 +143,58 @@ uint16_t iot_residency(int fd, const struct stat *st, int flags)
         return 0;
     uint16_t found = how == ASK_CACHESTAT ? by_cachestat(fd, st->st_size) : 0;
     return found ? found : by_mincore(fd, st);
+}
+
+/* --- mappings --- */
+
+/* As many places whatever the number of pages: more pages make them wider. */
+enum { MAPPED_PLACES = 16, MAPPED_CHUNK = 512 };
+
+static struct iot_resident looked_at(const struct places *p, int64_t resident)
+{
+    if (resident < 0)
+        return (struct iot_resident){0};
+    return (struct iot_resident){(uint32_t)(p->each * (uint64_t)p->n), (uint32_t)resident};
+}
+
+struct iot_resident iot_residency_range(int fd, const struct stat *st, uint64_t from, uint64_t bytes)
+{
+    if (__atomic_load_n(&ask, __ATOMIC_RELAXED) != ASK_CACHESTAT || !S_ISREG(st->st_mode) || !bytes)
+        return (struct iot_resident){0};
+    const struct places p = places_of(bytes, MAPPED_PLACES, IOT_PAGES_AT_MAP / MAPPED_PLACES);
+    return looked_at(&p, cached(fd, from, &p));
+}
+
+static int64_t in_core(uintptr_t at, uint64_t pages)
+{
+    unsigned char in[MAPPED_CHUNK]; /* we may be on a small stack */
+    int64_t resident = 0;
+    for (uint64_t done = 0; done < pages;) {
+        uint64_t n = pages - done < MAPPED_CHUNK ? pages - done : MAPPED_CHUNK;
+        if (iot_sys(SYS_mincore, at + done * page, n * page, in))
+            return -1;
+        for (uint64_t k = 0; k < n; k++)
+            resident += in[k] & 1u;
+        done += n;
+    }
+    return resident;
+}
+
+struct iot_resident iot_residency_mapped(uintptr_t at, uint64_t bytes, uint64_t pages)
+{
+    if (__atomic_load_n(&ask, __ATOMIC_RELAXED) == ASK_NOT || !bytes)
+        return (struct iot_resident){0};
+    const struct places p = places_of(bytes, MAPPED_PLACES, pages / MAPPED_PLACES);
+    int64_t resident = 0;
+    for (int i = 0; i < p.n && resident >= 0; i++) {
+        int64_t here = in_core(at + place(&p, i), p.each);
+        resident = here < 0 ? -1 : resident + here;
+    }
+    return looked_at(&p, resident);
+}
+
+int iot_residency_is_told(const struct stat *st, int flags)
+{
+    long user = iot_sys(SYS_geteuid);
+    return !user || (uid_t)user == st->st_uid || (flags & O_ACCMODE) != O_RDONLY;
 }

@@ -86,6 +86,20 @@ void iot_shared_forget(const void *at, size_t bytes)
             regions[k].to = 0;
 }
 
+void iot_shared_moved(const void *at, size_t bytes, const void *to, size_t wanted)
+{
+    uintptr_t from = (uintptr_t)at;
+    uint32_t n = __atomic_load_n(&iot_shared_count, __ATOMIC_ACQUIRE);
+    for (uint32_t k = 0; k < n; k++) {
+        struct region *r = &regions[k];
+        if (r->from != from || r->to > from + bytes || r->to <= from)
+            continue;
+        r->to = 0;
+        r->from = (uintptr_t)to;
+        r->to = r->from + wanted;
+    }
+}
+
 struct iot_place iot_shared_find(struct iot_thread *t, const void *address)
 {
     uintptr_t a = (uintptr_t)address;
@@ -96,9 +110,10 @@ struct iot_place iot_shared_find(struct iot_thread *t, const void *address)
         struct region *r = &regions[(last - 1 - k) % REGIONS];
         if (a < r->from || a >= r->to)
             continue;
-        if (r->generation != *iot_generation) {
+        uint32_t generation = *iot_generation & IOT_GENERATION_NUMBER;
+        if (r->generation != generation) {
             r->string = iot_string(t, "", 0, r->name, strlen(r->name));
-            r->generation = *iot_generation;
+            r->generation = generation;
         }
         return (struct iot_place){r->string, a - r->from + r->offset};
     }

@@ -18,6 +18,9 @@ void iot_shared_semaphore(const void *at, const char *name);
 /* What is unmapped is no longer shared: other memory may come to lie there. */
 void iot_shared_forget(const void *at, size_t bytes);
 
+/* What was mapped at one place is at another, and may be longer. */
+void iot_shared_moved(const void *at, size_t bytes, const void *to, size_t wanted);
+
 /* How many such memories are known. */
 extern IOT_OURS uint32_t iot_shared_count;
 

@@ -156,6 +156,22 @@ static int really_flush_unlocked(void)
 FFLUSH(fflush, IOT_LOCKED, really_flush)
 FFLUSH(fflush_unlocked, IOT_UNLOCKED, really_flush_unlocked)
 
+static int really_flush_lines(void)
+{
+    iot_real._flushlbf();
+    return 0;
+}
+
+/* Of all that is pending, only what it wrote counts. */
+void _flushlbf(void)
+{
+    struct iot_thread *t = iot_enter();
+    if (t)
+        flush_all(t, IOT_OP_FFLUSH, really_flush_lines);
+    else
+        iot_real._flushlbf();
+}
+
 int fcloseall(void)
 {
     struct iot_thread *t = iot_enter();

@@ -58,6 +58,24 @@ static FILE *opened(struct iot_thread *t, struct iot_timed call, uint16_t op, FI
 FOPEN(fopen)
 FOPEN(fopen64)
 
+/* libc opens it without a name; the kernel knows one. */
+#define TMPFILE(sym)                                                                               \
+    FILE *sym(void)                                                                                \
+    {                                                                                              \
+        struct iot_thread *t = iot_enter();                                                        \
+        if (!t)                                                                                    \
+            return iot_real.sym();                                                                 \
+        TIMED(sym, ())                                                                             \
+        uint32_t obj = result ? iot_descriptor_adopt(t, result->_fileno) : 0;                      \
+        iot_timed_event(                                                                           \
+            t, call,                                                                               \
+            &(struct iot_row){.result = result != NULL, .obj = obj, .op = IOT_OP_TMPFILE});        \
+        return result;                                                                             \
+    }
+
+TMPFILE(tmpfile)
+TMPFILE(tmpfile64)
+
 FILE *fdopen(int fd, const char *mode)
 {
     struct iot_thread *t = iot_enter();

@@ -63,6 +63,15 @@ SCANS(__isoc99_scanf, SCANF, (const char *restrict format, ...), __isoc99_vscanf
       stdin)
 SCANS(__isoc23_scanf, SCANF, (const char *restrict format, ...), __isoc23_vscanf, (format, ap),
       stdin)
+SCANS(fwscanf, FSCANF, (FILE *restrict stream, const wchar_t *restrict format, ...),
+      vfwscanf, (stream, format, ap), stream)
+SCANS(wscanf, SCANF, (const wchar_t *restrict format, ...), vwscanf, (format, ap), stdin)
+SCANS(__isoc99_fwscanf, FSCANF, (FILE *restrict stream, const wchar_t *restrict format, ...),
+      __isoc99_vfwscanf, (stream, format, ap), stream)
+SCANS(__isoc99_wscanf, SCANF, (const wchar_t *restrict format, ...), __isoc99_vwscanf, (format, ap), stdin)
+SCANS(__isoc23_fwscanf, FSCANF, (FILE *restrict stream, const wchar_t *restrict format, ...),
+      __isoc23_vfwscanf, (stream, format, ap), stream)
+SCANS(__isoc23_wscanf, SCANF, (const wchar_t *restrict format, ...), __isoc23_vwscanf, (format, ap), stdin)
 
 /* --- fread --- */
 

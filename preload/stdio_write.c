@@ -66,6 +66,15 @@ PRINTF(__fprintf_chk, FPRINTF, (FILE *restrict stream, int flag, const char *res
 PRINTF(printf, PRINTF, (const char *restrict format, ...), vfprintf, (stdout, format, ap), stdout)
 PRINTF(__printf_chk, PRINTF, (int flag, const char *restrict format, ...), __vfprintf_chk,
        (stdout, flag, format, ap), stdout)
+PRINTF(fwprintf, FPRINTF, (FILE *restrict stream, const wchar_t *restrict format, ...), vfwprintf,
+       (stream, format, ap), stream)
+PRINTF(__fwprintf_chk, FPRINTF,
+       (FILE *restrict stream, int flag, const wchar_t *restrict format, ...), __vfwprintf_chk,
+       (stream, flag, format, ap), stream)
+PRINTF(wprintf, PRINTF, (const wchar_t *restrict format, ...), vfwprintf, (stdout, format, ap),
+       stdout)
+PRINTF(__wprintf_chk, PRINTF, (int flag, const wchar_t *restrict format, ...), __vfwprintf_chk,
+       (stdout, flag, format, ap), stdout)
 
 /* --- to a descriptor: libc has a stream of its own for the time of the call --- */
 

@@ -12,6 +12,8 @@ void iot_stream_cancelled(void *stream)
 /* All that lies buffered: what was pushed back, and behind it the file's own. */
 static size_t buffered(const FILE *stream)
 {
+    if (iot_stream_is_wide(stream))
+        return iot_wide_buffered(stream);
     size_t bytes = iot_stream_ready(stream);
     if (stream->_flags & IOT_STREAM_IN_BACKUP)
         bytes += (size_t)(stream->_IO_save_end - stream->_IO_save_base);
@@ -21,6 +23,10 @@ static size_t buffered(const FILE *stream)
 /* How much would fit in before libc has to write. */
 static size_t room(const FILE *stream)
 {
+    if (iot_stream_is_wide(stream)) {
+        const struct iot_wide *wide = iot_stream_wide(stream);
+        return wide->write_end > wide->write_ptr ? (size_t)(wide->write_end - wide->write_ptr) : 0;
+    }
     int to_the_end =
         stream->_flags & IOT_STREAM_LINE_BUFFERED && stream->_flags & IOT_STREAM_WRITING;
     const char *end = to_the_end ? stream->_IO_buf_end : stream->_IO_write_end;

@@ -37,6 +37,7 @@
 
 #include "preload/descriptors.h"
 #include "preload/record.h"
+#include "preload/stream_wide.h"
 
 /* Bits of FILE._flags that the public header does not name; fixed since glibc 2.1, as getc and
  * putc were compiled into programs with them. */
@@ -56,10 +57,10 @@ enum iot_stream_lock { IOT_UNLOCKED, IOT_LOCKED };
 /* Whether the count of bytes handed out is the whole of it. */
 enum iot_stream_count { IOT_EXACT, IOT_AT_LEAST };
 
-/* Cookie and memory streams have no descriptor; wide ones keep their bytes elsewhere. */
+/* Cookie and memory streams have no descriptor. */
 static inline int iot_stream_watched(const FILE *stream)
 {
-    return stream->_flags & IOT_STREAM_FILE && stream->_fileno >= 0 && stream->_mode <= 0;
+    return stream->_flags & IOT_STREAM_FILE && stream->_fileno >= 0;
 }
 
 /* --- proofs that a call is served from the buffer --- */
@@ -92,8 +93,10 @@ static inline int iot_stream_room_for(const FILE *stream, int character)
 
 static inline size_t iot_stream_pending(const FILE *stream)
 {
+    if (iot_stream_is_wide(stream))
+        return iot_wide_pending(stream);
     ptrdiff_t bytes = stream->_IO_write_ptr - stream->_IO_write_base;
-    return stream->_mode <= 0 && bytes > 0 ? (size_t)bytes : 0;
+    return bytes > 0 ? (size_t)bytes : 0;
 }
 
 /* --- the lock --- */

@@ -1,14 +1,18 @@
 /* syscall(2): of what is called by number, the futexes, on which other libraries build their locks,
- * conditions and parking (Rust's std, C++'s futures). And what filters system calls. */
+ * conditions and parking (Rust's std, C++'s futures), what moves bytes (syscall_io.c), and
+ * asynchronous requests. And what filters system calls. */
 #include <errno.h>
 #include <linux/futex.h>
 #include <stdarg.h>
 #include <sys/syscall.h>
 
 #include "preload/confine.h"
+#include "preload/libaio.h"
 #include "preload/real.h"
 #include "preload/record.h"
 #include "preload/shared.h"
+#include "preload/syscall_io.h"
+#include "preload/uring.h"
 #include "preload/wrap.h"
 
 static void record(struct iot_thread *t, uint16_t op, struct iot_timed call, int64_t result,
@@ -38,6 +42,11 @@ static void futex_wakes(struct iot_thread *t, const long a[6])
     record(t, IOT_OP_FUTEX_WAKE, (struct iot_timed){now, now, 0}, 0, a[0], (int)a[2]);
 }
 
+static int is_asynchronous(long number)
+{
+    return iot_uring_number(number) || iot_libaio_number(number);
+}
+
 /* As libc's own, it takes six arguments whatever the call needs. */
 long syscall(long number, ...)
 {
@@ -47,8 +56,15 @@ long syscall(long number, ...)
     for (int k = 0; k < 6; k++)
         a[k] = va_arg(ap, long);
     va_end(ap);
-    struct iot_thread *t = number == SYS_futex ? iot_enter() : NULL;
-    if (t) {
+    struct iot_thread *t =
+        number == SYS_futex || iot_syscall_known(number) || is_asynchronous(number) ? iot_enter()
+                                                                                    : NULL;
+    if (t && is_asynchronous(number) && !t->vfork_pid && !iot_inside(t))
+        return iot_uring_number(number) ? iot_uring_syscall(t, number, a)
+                                        : iot_libaio_syscall(t, number, a);
+    if (t && iot_syscall_known(number))
+        return iot_syscall_io(t, number, a);
+    if (t && number == SYS_futex) {
         switch (a[1] & FUTEX_CMD_MASK) {
         case FUTEX_WAIT:
         case FUTEX_WAIT_BITSET:

@@ -15,11 +15,13 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "e2e"))
 import harness
+import slow_mount
 from harness import Tap
 
 PYTHON = "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
 PROGRAMS = HERE / "programs"
 ITEMS, FILE_BYTES, SLOW_US, TRIES = 24, 20000, 12000, 3
+MAPPED, MAPPED_BYTES = "model.gguf", 1 << 20
 
 
 def built(name):
@@ -37,6 +39,11 @@ def binary(name, *arguments):
 
 def friend(which, items=ITEMS):
     return binary("case_friends", which, None, items)
+
+
+def mapped(which, ms):
+    """On a file system that is slow itself: no call is made that libslow.so could hold up."""
+    return lambda data: [built("case_mapped"), which, data / MAPPED, ITEMS, ms]
 
 
 def explained(made):
@@ -73,11 +80,11 @@ def whatif(folder, *arguments):
     return json.loads(harness.ask("whatif", folder, "--format", "json", *arguments))
 
 
-def check_whatif(made, folder):
-    """Without input the run takes what the report says is recoverable less; at half the time, no less
+def check_whatif(made, folder, name):
+    """Without that object the run takes what the report says is recoverable less; at half the time, no less
     than the curve says; the parts of both paths add up."""
-    without, half = whatif(folder, "--object", "input"), whatif(folder, "--scale", "0.5")
-    recoverable = made["objects"][0]["recoverable_ns"]
+    without, half = whatif(folder, "--object", name), whatif(folder, "--scale", "0.5")
+    recoverable = next(o for o in made["objects"] if o["object"] == name)["recoverable_ns"]
     bad = []
     if without["gained_ns"] != recoverable:
         bad.append(f"whatif gains {without['gained_ns']}, recoverable is {recoverable}")
@@ -89,7 +96,7 @@ def check_whatif(made, folder):
         total = sum(parts.pop("io_ns").values()) + sum(parts.values())
         if total != without[wall]:
             bad.append(f"{path} adds up to {total}, not {without[wall]}")
-    if whatif(folder, "--file", "*.bin", "--overlap")["gained_ns"] < 0:
+    if whatif(folder, "--file", f"{folder.parent}/*", "--overlap")["gained_ns"] < 0:
         bad.append("asynchronous it is slower")
     return bad
 
@@ -130,6 +137,9 @@ CASES = {
     "unix socket": (python("stages", "unix", 5), explained),
     "tcp socket": (python("stages", "tcp", 5), explained),
     "nested": (python("stages", "nested", 0), explained),
+    "mapped starved": (mapped("loader", 5), explained),
+    "mapped fed": (mapped("loader", 20), explained),
+    "mapped alone": (mapped("alone", 5), explained),
     "friend nobody": (friend("nobody", 8), explained),
     "friend twins": (friend("twins", 8), explained),
     "friend lock": (friend("lock"), explained),
@@ -179,18 +189,27 @@ def compare(made, truth):
 def run_case(name, place):
     command, also = CASES[name]
     data = place / "data"
+    if name.startswith("mapped"):
+        (place / MAPPED).write_bytes(bytes(MAPPED_BYTES))
+        with slow_mount.mounted(place / MAPPED, data, SLOW_US):
+            return run_program(command(data), also, place)
     data.mkdir()
     for k in range(ITEMS):
         (data / f"part{k:03}.bin").write_bytes(bytes(FILE_BYTES))
-    env = {"SLOW_DIR": str(data), "SLOW_US": str(SLOW_US), "TRUTH": str(place / "truth.json"),
+    return run_program(command(data), also, place)
+
+
+def run_program(argv, also, place):
+    env = {"SLOW_DIR": str(place / "data"), "SLOW_US": str(SLOW_US), "TRUTH": str(place / "truth.json"),
            "IOTRACE_DIR": str(place / "trace"),
            "LD_PRELOAD": harness.named("LIBIOTRACE") + ":" + built("libslow.so")}
-    done = harness.run(command(data), harness.plain(env), place)
+    done = harness.run(argv, harness.plain(env), place)
     if done.status:
         return [f"status {done.status}: {done.tail()}"]
     made = harness.report(place / "trace")
-    return (compare(made, json.loads((place / "truth.json").read_text())) + also(made)
-            + check_whatif(made, place / "trace"))
+    truth = json.loads((place / "truth.json").read_text())
+    return (compare(made, truth) + also(made)
+            + check_whatif(made, place / "trace", truth["object"]))
 
 
 def retried(name):
@@ -211,6 +230,8 @@ def main():
         without["rust"] = rust_program()
     if any(n.startswith("dataloader") for n in wanted):
         without["dataloader"] = no_torch()
+    if any(n.startswith("mapped") for n in wanted):
+        without["mapped"] = slow_mount.why_not()
     for name in wanted:
         reason = without.get(name.split()[0]) or (not sys.argv[1:] and OPEN.get(name))
         if reason:

@@ -8,7 +8,7 @@ ROW = re.compile(r'^IOT_OP\(\d+, \w+, "(\w+)", (\w+), (\w+), (\w+)\)$', re.MULTI
 # name → (class, moves, subject), in the words of the table
 OPS = {row[0]: row[1:] for row in ROW.findall(TABLE.read_text())}
 
-OPEN = {"open", "openat", "creat", "fopen", "freopen"}
+OPEN = {"open", "openat", "creat", "fopen", "freopen", "mkstemp", "tmpfile", "shm_open"}
 CLOSE = {"close", "fclose"}
 SEEK = {"lseek"}
 STAT = {"stat", "lstat", "fstat", "fstatat", "statx"}

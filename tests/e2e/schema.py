@@ -17,7 +17,9 @@ RANGE = ["name", "ranges", "total_ns", "range_ns", "ops", "bytes", "service_ns",
 MARK = ["name", "marks", "first_ns", "last_ns"]
 RUN = ["command", "host", "start_realtime_ns", "processes", "lanes", "events", "dropped_events",
        "salvaged_processes", "clock", "untraced", "not_seen", "storage", "runqueue_ns",
-       "fingerprint"]
+       "fingerprint", "uncalled"]
+UNCALLED = ["pid", "exe", "read_bytes", "write_bytes"]
+UNCALLED_SHOWN = 20
 PATH = ["compute_ns", "io_ns", "gpu_ns", "sleep_ns", "wake_ns", "external_ns", "unexplained_ns"]
 WAITED = ["waiter", "waited_for", "doing", "path", "object", "waited_ns"]
 QUEUE = ["name", "object", "producer", "consumer", "length", "growing", "messages"]
@@ -131,6 +133,20 @@ def check_files(bad, report):
         for key in FILE_SUMS:
             bad.same(f"{key} over the files of {o['object']}", o[key] or 0,
                      sum(f[key] or 0 for f in mine))
+
+
+def check_uncalled(bad, uncalled):
+    """What no recorded call moved: the processes with most of it, and the whole."""
+    rows = uncalled["processes"]
+    for row in rows:
+        bad.fields("a process of uncalled", UNCALLED, row)
+    sums = [row["read_bytes"] + row["write_bytes"] for row in rows]
+    if sums != sorted(sums, reverse=True) or 0 in sums:
+        bad.append(f"processes of uncalled by what they moved: {sums}")
+    for key in ("read_bytes", "write_bytes"):
+        shown = sum(row[key] for row in rows)
+        if not (shown <= uncalled[key] if len(rows) == UNCALLED_SHOWN else shown == uncalled[key]):
+            bad.append(f"uncalled {key} is {uncalled[key]}, of its processes {shown}")
 
 
 def check_curve(bad, report):
@@ -262,6 +278,7 @@ def check_report(report):
             bad.same(f"total.{key}", sum(o[key] for o in report["objects"]), report["total"][key])
         if not report["evidence"] or not all(type(line) is str for line in report["evidence"]):
             bad.append(f"evidence is {report['evidence']!r}, not sentences")
+        check_uncalled(bad, report["run"]["uncalled"])
         check_files(bad, report)
         check_curve(bad, report)
         check_waits(bad, report)
@@ -328,6 +345,8 @@ def example():
         objects.append({"object": name, "files": len(mine)} | add(mine))
     total = {key: sum(o[key] for o in objects) for key in TOTAL}
     run = dict.fromkeys(RUN, 0)
+    run["uncalled"] = {"read_bytes": 7, "write_bytes": 2, "processes": [
+        dict(zip(UNCALLED, (1, "/bin/a", 5, 2))), dict(zip(UNCALLED, (2, "/bin/b", 2, 0)))]}
     phases = []
     for name, start, end, steps in (("cold_start", 0, 100, 0), ("steady", 100, 1000, 2)):
         mine = [dict(o) for o in objects] if steps else \
@@ -389,6 +408,8 @@ BREAKS = {
                                    change("files", 2, "hidden_ns", by=-60)),
     "recoverable beyond service": change("files", 2, "recoverable_ns", by=51),
     "a total beside its objects": change("total", "metadata_ops"),
+    "unseen bytes of nobody": change("run", "uncalled", "read_bytes"),
+    "unseen bytes out of order": lambda r: r["run"]["uncalled"]["processes"].reverse(),
     "a file row lost": lambda r: r["files"].pop(),
     "a file row twice": lambda r: r["files"].append(r["files"][2]),
     "file rows in another order": lambda r: r["files"].reverse(),

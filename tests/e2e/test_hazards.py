@@ -1,11 +1,16 @@
 #!/usr/bin/env python3
 """What breaks tracers that are preloaded: a victim program for each hazard.
 
-A row of HAZARDS is run IOT_TEST_REPEAT times (3; 100 under --full), first without and then with
-the preload. Each victim checks itself: its exit status must be what it should be both times. It
-says what it did ("did OP NAME COUNT"), and the trace must show just that.
+A row of HAZARDS is run IOT_TEST_REPEAT times (10, or as often as SECONDS allow, but 3 at least; 100
+under --full), first without and then with the preload. Each victim checks itself: its exit status
+must be what it should be both times. It says what it did ("did OP NAME COUNT"), and the trace must
+show just that. --way names circumstances under which all this happens (WAYS).
 """
+import argparse
 import collections
+import contextlib
+import json
+import math
 import os
 import re
 import shutil
@@ -18,6 +23,8 @@ from pathlib import Path
 import harness
 from harness import Broken, Tap
 
+LEAST = 3  # runs of a row
+SECONDS = 2  # for one row in an ordinary run
 DROPPED_AT = 144  # of dropped_events in the header page (FORMAT.md)
 DID = re.compile(r"^did (?:(at_least|at_most):)?(\w+) (\S+) (\d+)$", re.MULTILINE)
 
@@ -28,6 +35,38 @@ DID = re.compile(r"^did (?:(at_least|at_most):)?(\w+) (\S+) (\d+)$", re.MULTILIN
 # check: a function of (its run, the events, the folder of the trace) that gives complaints
 Hazard = collections.namedtuple("Hazard", "name victim way status same env preload slow check",
                                 defaults=((), 0, True, None, "{ours}", False, None))
+
+
+# A command in front of the victim; preload libraries round those of the row; a load beside it
+# `alone`: victims that do not work in these circumstances themselves are left out
+# `timeout`: seconds that a run may take
+# `mask`: what the command itself shows of itself on standard output
+# `without`: rows that make no sense there, with the reason
+Way = collections.namedtuple("Way", "command env preload load alone mask without timeout",
+                             defaults=((), {}, "{rest}", False, False, None, {}, 120))
+
+
+def valgrind():
+    """Its tool without the launcher, which is a program of its own and would be in the trace."""
+    tools = [path for folder in ("libexec", "lib", "lib64")
+             for path in Path("/usr", folder, "valgrind").glob("none-*-linux")
+             if os.uname().machine.replace("x86_64", "amd64") in path.name]
+    return (str(tools[0]), "--tool=none", "-q") if tools else None
+
+
+WAYS = {
+    "plain": Way(),
+    "between": Way(preload="{before} {rest} {behind}"),
+    "busy": Way(load=True, timeout=600),
+    "valgrind": Way(command=valgrind(), timeout=600, env={"VALGRIND_LAUNCHER": "/usr/bin/valgrind"}, alone=True,
+                    without={"SIGPROF storm on a small alternate stack":
+                             "valgrind's frames are larger than the stack that the system asks for"},
+                    mask=rb"^.*(valgrind|vgdb).*\n"),
+}
+
+
+class NotAlone(Exception):
+    """The victim does not do what it should even without the preload."""
 
 
 def wait_for_rest(hazard, work):
@@ -90,7 +129,7 @@ def check_once(events):
 
 def checked_entry_points(run, events, folder):
     """The fortified victim really calls what it is there for."""
-    listed = subprocess.run(["nm", "-D", "--undefined-only", run.argv[0]], capture_output=True, text=True)
+    listed = subprocess.run(["nm", "-D", "--undefined-only", harness.victim("victim_hazard_fortify")], capture_output=True, text=True)
     wanted = {"__read_chk", "__pread_chk", "__pread64_chk", "__open_2", "__openat_2", "__recv_chk",
               "__recvfrom_chk", "__poll_chk", "__ppoll_chk", "__readlink_chk", "__readlinkat_chk"}
     return [f"not called: {name}" for name in wanted if f" {name}" not in listed.stdout]
@@ -159,9 +198,58 @@ def lanes_end(run, events, folder):
     return [] if exits == 1 else [f"{exits} exit rows"]
 
 
+def parent_ends(run, events, folder):
+    """The parent that daemon() ends has an exit row, and the fork in it names the child."""
+    root = next(e["pid"] for e in events if e["op"] == "start")
+    child = [e["result"] for e in events if e["op"] == "fork" and e["pid"] == root]
+    bad = [] if child else ["no fork row"]
+    if not any(e["op"] == "exit" and e["pid"] == root for e in events):
+        bad.append("the parent has no exit row")
+    return bad + [f"child {pid} has no rows" for pid in child if pid not in {e["pid"] for e in events}]
+
+
+def child_known(run, events, folder):
+    """A child that could have no trace file of its own is named in the report."""
+    forked = {e["result"] for e in events if e["op"] == "fork" and not e["errno"]}
+    without = forked - {e["pid"] for e in events}
+    named = {u["pid"] for u in harness.report(folder)["run"]["untraced"]}
+    return [f"child {pid} left no trace, and the report does not say so" for pid in without - named] + \
+        ([] if forked else ["no fork row"])
+
+
 def plugin_seen(run, events, folder):
     """What another preload library does as it is loaded and unloaded."""
     return check_counts(b"did write begin 3\ndid write end 3\n", events)
+
+
+def report_run(folder):
+    """What the report says about the run, also of one that lost something."""
+    return json.loads(harness.ask("report", folder, "--format", "json"))["run"]
+
+
+def told(stdout, events, folder):
+    """What the victim did and the trace does not show, the report says to be missing."""
+    did = sum(int(n) for bound, op, name, n in DID.findall(stdout.decode(errors="replace"))
+              if (op, name) == ("write", "data") and bound != "at_least")
+    missing = did - counts_of(events)["write", "data"]
+    run = report_run(folder)
+    lost, text = run["dropped_events"], " ".join(run["not_seen"])
+    bad = []
+    if missing > lost and not run["untraced"]:
+        bad.append(f"{missing} calls are missing, and the report says {lost} and no process")
+    if lost and f"{lost} calls could not be recorded" not in text:
+        bad.append(f"{lost} dropped, and the report says {text!r}")
+    if run["untraced"] and "left no trace" not in text:
+        bad.append(f"{run['untraced']}, and the report says {text!r}")
+    return bad
+
+
+def told_of(run, events, folder):
+    return told(run.stdout, events, folder)
+
+
+def child_told_of(run, events, folder):
+    return told_of(run, events, folder) + child_known(run, events, folder)
 
 
 def folder_env(place):
@@ -193,8 +281,9 @@ HAZARDS = [
     # Processes
     Hazard("forks while four threads record", "fork_threads", [300], same=False, slow=True),
     *(Hazard(f"children: {way}", "children", [way], same=way != "generations")
-      for way in ("thread", "_Fork", "clone", "spawn", "double", "daemon", "orphan", "generations",
+      for way in ("thread", "_Fork", "clone", "spawn", "double", "orphan", "generations",
                   "handler", "handler_limit", "timer")),
+    Hazard("children: daemon", "children", ["daemon"], check=parent_ends),
     *(Hazard(f"children: {way}", "children", [way], check=own_rows)
       for way in ("clone_vfork", "vfork", "vfork_elsewhere", "vfork_twice")),
     Hazard("exec from a thread", "exec", ["thread"]),
@@ -223,10 +312,10 @@ HAZARDS = [
                   "renamed")),
     Hazard("what a program sees of itself", "visible"),
     Hazard("no limits", "limits", ["none"]),
-    *(Hazard(f"limits: {way}", "limits", [way]) for way in ("as", "mlockall", "fsize")),
-    Hazard("limits: nofile", "limits", ["nofile"]),
-    Hazard("limits: setuid", "limits", ["setuid"]),
-    Hazard("limits: chroot", "limits", ["chroot"]),
+    *(Hazard(f"limits: {way}", "limits", [way], check=told_of)
+      for way in ("as", "mlockall", "fsize")),
+    *(Hazard(f"limits: {way}", "limits", [way], check=child_told_of)
+      for way in ("nofile", "setuid", "chroot")),
     Hazard("a seccomp filter by prctl", "seccomp", ["prctl"]),
     Hazard("a seccomp filter by syscall", "seccomp", ["syscall"]),
     Hazard("a seccomp filter that lets files be opened", "seccomp", ["open"]),
@@ -237,12 +326,35 @@ HAZARDS = [
 
 def libraries(text):
     ours = harness.preload_env("")["LD_PRELOAD"]
-    return text.format(ours=ours, plugin=library("hazard_plugin"), first=library("hazard_first"))
+    return text.format(ours=ours, plugin=library("hazard_plugin"), first=library("hazard_first"),
+                       before=library("neighbour_before"), behind=library("neighbour_behind"))
 
 
-def argv_of(hazard, work):
-    return [harness.victim(f"victim_hazard_{hazard.victim}"), work,
+def argv_of(hazard, work, way):
+    return [*way.command, harness.victim(f"victim_hazard_{hazard.victim}"), work,
             *(libraries(str(a)) for a in hazard.way)]
+
+
+# Twice as many processes as there are CPUs, that compute, allocate and write.
+LOAD = """
+import os, sys
+f = open(sys.argv[1], "wb", buffering=0)
+while True:
+    sum(range(20000)); b = bytearray(1 << 20); f.seek(0); f.write(b)
+"""
+
+
+@contextlib.contextmanager
+def load(wanted):
+    with harness.workplace() as place:
+        busy = [subprocess.Popen([sys.executable, "-c", LOAD, place / f"load{i}"], env=harness.plain())
+                for i in range(2 * os.cpu_count() if wanted else 0)]
+        try:
+            yield
+        finally:
+            for process in busy:
+                process.kill()
+                process.wait()
 
 
 def fresh(folder):
@@ -252,23 +364,29 @@ def fresh(folder):
     return folder
 
 
-def check(hazard):
+def check(hazard, way):
     with harness.workplace() as place:
         place.chmod(0o755)
         work = fresh(place / "work")
-        env = hazard.env(work) if hazard.env else {}
-        without = harness.run(argv_of(hazard, work), harness.plain(env), place)
+        env = (hazard.env(work) if hazard.env else {}) | way.env
+        without = harness.run(argv_of(hazard, work, way), harness.plain(env), place, way.timeout)
         if without.status != hazard.status:
+            if way.alone:
+                raise NotAlone(f"without the preload: status {without.status}")
             raise Broken(f"without the preload: status {without.status} ({without.tail()})")
         wait_for_rest(hazard, work)
         fresh(work)
         folder = place / "trace"
-        env |= {"LD_PRELOAD": libraries(hazard.preload), "IOTRACE_DIR": str(folder)}
-        done = harness.run(argv_of(hazard, work), harness.plain(env), place)
+        env |= {"LD_PRELOAD": libraries(way.preload.format(rest=hazard.preload, before="{before}",
+                                                            behind="{behind}")), "IOTRACE_DIR": str(folder)}
+        done = harness.run(argv_of(hazard, work, way), harness.plain(env), place, way.timeout)
         wait_for_rest(hazard, work)
         bad = []
         if done.status != hazard.status:
             bad.append(f"status {done.status} instead of {hazard.status} ({done.tail()})")
+        if way.mask:
+            for run in (without, done):
+                run.stdout = re.sub(way.mask, b"", run.stdout, flags=re.MULTILINE)
         if hazard.same and done.stdout != without.stdout:
             bad += ["standard output differs"] + [
                 f"without {a!r}, with {b!r}" for a, b in zip(without.stdout.splitlines(),
@@ -286,23 +404,45 @@ def check(hazard):
 def repeats(hazard):
     if harness.full():
         return 100
-    return 1 if hazard.slow else int(os.environ.get("IOT_TEST_REPEAT", "3"))
+    return 1 if hazard.slow else int(os.environ.get("IOT_TEST_REPEAT", "10"))
 
 
-def repeated(hazard):
+def repeated(hazard, way):
+    enough = time.monotonic() + (math.inf if harness.full() else SECONDS)
     for i in range(repeats(hazard)):
-        bad = check(hazard)
+        if i >= LEAST and time.monotonic() > enough:
+            break
+        bad = check(hazard, way)
         if bad:
             return [f"run {i + 1}:"] + bad
     return []
 
 
 def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--full", action="store_true")
+    parser.add_argument("--way", choices=WAYS, default="plain")
+    parser.add_argument("names", nargs="*")
+    args = parser.parse_args()
+    way = WAYS[args.way]
+    if way.command is None:
+        harness.skip_all(f"{args.way} is not installed")
     out = Tap()
-    wanted = [a for a in sys.argv[1:] if not a.startswith("-")]
-    for hazard in HAZARDS:
-        if not wanted or any(w in hazard.name for w in wanted):
-            out.run(hazard.name, lambda: repeated(hazard))
+    with load(way.load):
+        for hazard in HAZARDS:
+            if args.names and not any(name in hazard.name for name in args.names):
+                continue
+            if hazard.name in way.without:
+                out.skip(hazard.name, way.without[hazard.name])
+                continue
+            try:
+                bad = repeated(hazard, way)
+            except NotAlone as reason:
+                out.skip(hazard.name, str(reason))
+                continue
+            except (Broken, OSError) as e:
+                bad = [e]
+            out.point(not bad, hazard.name, bad)
     return out.done()
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import harness
 from harness import Broken, Tap
-from test_hazards import check_counts, dropped
+from test_hazards import check_counts, dropped, told
 
 NOBODY = 65534
 
@@ -66,14 +66,16 @@ def victim(name, *arguments):
 def full_disk(size, argv):
     """The result is the same; events are missing and counted; the rest is readable."""
     with harness.workplace() as place, mounted(place / "disk", f"size={size}") as disk:
-        bad, _ = both(argv, place, env_of(disk / "trace"))
+        bad, stdout = both(argv, place, env_of(disk / "trace"))
         files = list((disk / "trace").glob("*.iot"))
         if not files:
             return bad + ["no trace at all"]
         if not dropped(disk / "trace"):
             bad.append("nothing was counted as dropped")
-        if not harness.dump(disk / "trace"):
+        events = harness.dump(disk / "trace")
+        if not events:
             bad.append("the dump is empty")
+        bad += told(stdout, events, disk / "trace")
         said = harness.run([harness.command(), "dump", disk / "trace"]).stderr
         if b"damaged" in said:
             bad.append(f"a trace that says it is damaged: {said!r}")
@@ -125,6 +127,8 @@ def limited(which, size, traced):
                            lambda: resource.setrlimit(which, (size, size)))
         if traced:
             bad += check_counts(stdout, harness.dump(place / "trace"))
+        elif list(place.glob("trace/*.iot")):
+            bad += told(stdout, harness.dump(place / "trace"), place / "trace")
         return bad
 
 

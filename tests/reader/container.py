@@ -27,7 +27,7 @@ HEADER = [("major", "H"), ("minor", "H"), ("header_bytes", "I"), ("segment_bytes
           ("start_realtime_ns", "Q"), ("usage", "24s"), ("boot_id", "16s"), ("checksum", "Q"),
           ("reserved", "8s"), ("next_segment", "I"), ("segment_limit", "I"), ("lanes", "I"),
           ("end", "I"), ("dropped", "Q"), ("last_ticks", "Q"), ("last_mono", "Q"),
-          ("usage_end", "24s")]
+          ("usage_end", "24s"), ("called_start", "16s"), ("called_end", "16s"), ("own_read_bytes", "Q")]
 
 
 class Rejected(Exception):
@@ -227,12 +227,12 @@ class File:
             if not stat.S_ISREG(status.st_mode):
                 raise Rejected("not a regular file")
             # The file may be a sparse 4 GiB; only what is in use is wanted.
-            head = file.read(192)
-            used = struct.unpack_from("<I", head, 128)[0] if len(head) == 192 else 0
+            head = file.read(232)
+            used = struct.unpack_from("<I", head, 128)[0] if len(head) == 232 else 0
             return head + file.read(max(min(used * SEGMENT + 64, status.st_size) - len(head), 0))
 
     def check_header(self):
-        head = self.data[:192]
+        head = self.data[:232]
         if not head:
             raise Rejected("empty")
         if head[:8] != b"iotrace\n"[:len(head)]:
@@ -240,7 +240,7 @@ class File:
         if len(head) >= 12 and struct.unpack_from("<H", head, 8)[0] > MAJOR:
             raise Newer("version %d.%d, and this reads %d.%d" %
                         (*struct.unpack_from("<HH", head, 8), MAJOR, MINOR))
-        if len(head) < 192:
+        if len(head) < 232:
             raise Rejected("ends within its header")
         values = struct.unpack_from("<" + "".join(code for _, code in HEADER), head, 8)
         h = collections.namedtuple("Header", [name for name, _ in HEADER])(*values)

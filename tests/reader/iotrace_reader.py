@@ -18,11 +18,14 @@ LATEST = (1 << 53) - 1
 ADOPTED, DUP = 1 << 31, 1 << 30
 
 # Section 8: what obj2 is. An open's path counts where it gave no descriptor.
-OTHER_DESC = {30, 31, 32, 43, 44, 45}
+OTHER_DESC = {30, 31, 32, 43, 44, 45, 233}
 OTHER_PATH = {79, 80, 81, 88, 89}
 OTHER_NAME = {1, 2, 3, 110, 112, 85}
-HAS_OFFSET = {22, 23, 26, 27, 9, 129, 100}
+HAS_OFFSET = {22, 23, 26, 27, 9, 129, 100, 247, 248}
 FORK_OF_VFORK, EXEC, START = 182, 184, 180
+REQUESTS, DONE = range(230, 236), 236
+KINDS = {0: 0, 1: 1, 2: 3}  # of queues; those from 16 on are rings: 2
+POSITIONED = {28, 29, 230, 231}  # -1: at no place of its own
 
 
 def operations():
@@ -31,8 +34,8 @@ def operations():
     text = (pathlib.Path(__file__).resolve().parents[2] / "format" / "ops.def").read_text()
     for line in text.splitlines():
         if line.startswith("IOT_OP(") and line[7].isdigit():
-            number, _, name, _, _, subject = (w.strip() for w in line[7:-1].split(","))
-            table[int(number)] = (name.strip('"'), subject)
+            number, _, name, class_, _, subject = (w.strip() for w in line[7:-1].split(","))
+            table[int(number)] = (name.strip('"'), subject, class_)
     return table
 
 
@@ -274,9 +277,51 @@ class Run:
                     self.add(file, child.lane(0, child.pid) if child else own, process.clock, row)
             if not own and number:
                 process.lanes.pop(number)
+        for each in [process, *children]:
+            self.join_requests(each)
         for child in children:
             child.start = self.start + child.lanes[0][1][0].t0
         return children
+
+    @staticmethod
+    def join_requests(process):
+        """Section 8: the rows of a request become one event, in a lane that is no thread."""
+        rows, order = [], 0
+        for number, (_, events) in sorted(process.lanes.items()):
+            rows += [e for e in events if e.row.op in REQUESTS or e.row.op == DONE]
+            events[:] = [e for e in events if e.row.op not in REQUESTS and e.row.op != DONE]
+        found = {}
+        for order, e in enumerate(rows):
+            done = e.row.op == DONE
+            found.setdefault((e.row.err, e.row.addr), []).append(
+                (e.t1 if done else e.t0, not done, order, e))
+        whole = []
+        for (queue, _), group in found.items():
+            waiting = []
+            for t, made, order, e in sorted(group, key=lambda g: g[:3]):
+                if made:
+                    row = e.row._replace(result=0, bytes=0, err=0)
+                    waiting.append([KINDS.get(queue, 2 if queue >= 16 else 0), t, order, t, row])
+                    whole.append(waiting[-1])
+                elif waiting:
+                    row, result = waiting[0][4], e.row.result
+                    moved = max(result, 0) if OPERATIONS[row.op][2] == "DATA" else 0
+                    waiting[0][3:] = [e.t1, row._replace(
+                        bytes=row.bytes + moved, result=max(result, -1),
+                        err=-result if -4096 < result < 0 else 0)]
+                    if e.row.offset != 1:
+                        del waiting[0]
+        lanes = {}
+        for kind, t0, order, t1, row in sorted(whole, key=lambda w: w[:3]):
+            mine = lanes.setdefault(kind, [])
+            lane = next((lane for lane in mine if lane[-1].t1 < t0), None)
+            if lane is None:
+                lane = []
+                mine.append(lane)
+            lane.append(Event(t0, t1, len(lane), row))
+        for kind, mine in sorted(lanes.items()):
+            for depth, lane in enumerate(mine):
+                process.lanes[(1 << 30) + (kind << 24) + depth] = (0, lane)
 
     def add(self, file, events, clock, row):
         t0 = self.time(clock, row.t0)
@@ -302,7 +347,7 @@ class Run:
     @staticmethod
     def line(process, tid, lane, event):
         row, names = event.row, process.names
-        name, subject = OPERATIONS[row.op]
+        name, subject, _ = OPERATIONS[row.op]
         path = path2 = fd = None
         if subject == "DESC":
             path, fd = names.name_of(row.obj), names.fd(row.obj)
@@ -314,7 +359,7 @@ class Run:
             path2 = names.text(row.obj2)
         elif row.op in OTHER_NAME and not path:
             path = names.text(row.obj2)
-        offset = row.offset if row.op in HAS_OFFSET or (row.op in (28, 29) and row.offset != -1) \
+        offset = row.offset if row.op in HAS_OFFSET or (row.op in POSITIONED and row.offset != -1) \
             else None
         return {"t0_ns": event.t0, "t1_ns": event.t1, "pid": process.pid, "tid": tid, "lane": lane,
                 "op": name, "fd": fd, "path": text_of(path), "path2": text_of(path2),

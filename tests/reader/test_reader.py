@@ -14,7 +14,7 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1] / "scripts")]
 from tap import Tap
 from xxh64 import xxh64
 
-IOTRACE, LIBIOTRACE, MAKE_BAD = sys.argv[1:4]
+IOTRACE, LIBIOTRACE, MAKE_BAD, REQUESTS = sys.argv[1:5]
 
 # What a run may do that names depend on: children by fork, vfork and exec, threads, descriptors
 # that were inherited, duplicated, made inside libc, relative to a folder; odd names.
@@ -78,6 +78,15 @@ def traced(place, clock):
     return compare(folder, 2700)
 
 
+def requests(place, way):
+    """Asynchronous ones, which a reader has to put together."""
+    folder, work = place / f"trace-{way}", place / f"work-{way}"
+    work.mkdir()
+    env = os.environ | {"LD_PRELOAD": LIBIOTRACE, "IOTRACE_DIR": str(folder)}
+    subprocess.run([REQUESTS, way, work], env=env, check=True, capture_output=True)
+    return compare(folder, 5)
+
+
 def known_sums():
     """From the specification of XXH64."""
     known = {b"": 0xEF46DB3751D8E999, b"a": 0xD24EC4F1A98C6E5B, b"abc": 0x44BC2CF5AD770999}
@@ -100,6 +109,9 @@ def main():
             out.run(f"bad: {bad.name}", lambda: compare(bad))
         for clock in ("tsc", "monotonic"):
             out.run(f"a run traced with {clock}", lambda: traced(place, clock))
+        for way in ["aio", "list", "libaio"] + (
+                [] if subprocess.run([REQUESTS, "probe"], check=False).returncode else ["ring", "forked"]):
+            out.run(f"requests: {way}", lambda: requests(place, way))
     return out.done()
 
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/ledger_json.h"
+#include "analyzer/mapped.h"
 #include "analyzer/phases.h"
 #include "analyzer/report_json.h"
 #include "analyzer/report_ledger.h"
@@ -226,6 +227,7 @@ Test(report, msync_is_of_what_is_mapped_there)
     static const uint64_t synced[3] = {0x12000, 0x11000, 0x13000};
     for (int i = 0; i < 3; i++)
         run->addr[iot_test_run_event(run, IOT_OP_MSYNC, 0, 0, 200 + i)] = synced[i];
+    cr_assert_eq(iot_mapped_resolve(&run->trace), 0);
     iot_make_report(run, SIZE_MAX);
     cr_assert(row("/d/first", IOT_OUTPUT) && row("/d/b", IOT_OUTPUT) &&
               row("(no file)", IOT_OTHER));

@@ -255,6 +255,20 @@ static void handler_forks(int unused)
     errno = before;
 }
 
+/* Until it sleeps: on a busy machine that takes any time. */
+static void wait_for_sleep(pid_t pid)
+{
+    char path[64], state = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    while (state != 'S') {
+        usleep(5000);
+        FILE *f = fopen(path, "r");
+        CHECK(f);
+        CHECK(fscanf(f, "%*d (%*[^)]) %c", &state) == 1);
+        fclose(f);
+    }
+}
+
 /* The child comes back out of the handler, into a call that its parent began. */
 static void from_handler(void)
 {
@@ -268,7 +282,7 @@ static void from_handler(void)
         pid_t main_pid = getpid(), killer = fork();
         CHECK(killer >= 0);
         if (killer == 0) {
-            usleep(20000);
+            wait_for_sleep(main_pid);
             kill(main_pid, SIGUSR1);
             _exit(0);
         }

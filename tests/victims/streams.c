@@ -364,6 +364,8 @@ const struct stream_case streams_use[] = {
     {"seeks", seeks},
     {"opens", opens},
     {"names", streams_names},
+    {"wide", streams_wide_files},
+    {"wide_standard", streams_wide_standard},
     {NULL, NULL},
 };
 

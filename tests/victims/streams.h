@@ -40,5 +40,7 @@ extern const struct stream_case streams_use[];  /* every function, in every mode
 extern const struct stream_case streams_hard[]; /* threads, forks, failures, ends */
 
 void streams_names(void); /* the names that a compiler does not let one call */
+void streams_wide_files(void);
+void streams_wide_standard(void);
 
 #endif

@@ -1,0 +1,20 @@
+/* The time that threads lose to page faults on mapped files. A fault makes no call: while a mapping
+ * lives that may have pages to be fetched, each thread's clocks and counts of faults are looked at as it
+ * enters and leaves calls, at most every millisecond; in a row `faults` the time between two such looks
+ * in which it neither ran nor was ready to.
+ *
+ * No more is done for it elsewhere than one comparison that is made anyhow: as long as a thread has to be
+ * looked at, its generation is not that of its process. */
+#ifndef IOT_PRELOAD_FAULTS_H
+#define IOT_PRELOAD_FAULTS_H
+
+#include "preload/record.h"
+
+/* The thread enters a call. */
+void iot_faults_entering(struct iot_thread *t);
+/* It has left one that went from t0 to t1. */
+void iot_faults_left(struct iot_thread *t, uint64_t t0, uint64_t t1);
+/* Looks now: before a mapping goes, and where thread or process end. */
+void iot_faults_look(struct iot_thread *t);
+
+#endif

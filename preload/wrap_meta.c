@@ -1,0 +1,67 @@
+/* The wrappers of calls that move no bytes, where they differ in nothing but their row in the table. */
+#include "preload/real.h"
+
+#include "preload/descriptors.h"
+#include "preload/wrap.h"
+
+#define IOT_NO_OFFSET 0
+
+#define IOT_NS_OF_TIMESPEC(t) (result == 0 ? (t)->tv_sec * 1000000000 + (t)->tv_nsec : 0)
+
+#define PATH_OF(dir, path) iot_path_of(t, call, dir, path)
+
+#define EVENT(operation, ...)                                                                      \
+    iot_timed_event(                                                                               \
+        t, call,                                                                                   \
+        &(struct iot_row){.result = (int64_t)result, .op = IOT_OP_##operation, __VA_ARGS__});      \
+    return result;
+
+#define FD(ret, sym, operation, params, args, fd, at)                                              \
+    ret sym params                                                                                 \
+    {                                                                                              \
+        struct iot_thread *t = iot_enter();                                                        \
+        if (!t)                                                                                    \
+            return iot_real.sym args;                                                              \
+        uint32_t obj = iot_descriptor(t, fd);                                                      \
+        IOT_TIMED(ret, sym, args)                                                                       \
+        EVENT(operation, .offset = (int64_t)(at), .obj = obj)                                      \
+    }
+
+#define PATH(ret, sym, operation, params, args, dir, path, at)                                     \
+    ret sym params                                                                                 \
+    {                                                                                              \
+        struct iot_thread *t = iot_enter();                                                        \
+        if (!t)                                                                                    \
+            return iot_real.sym args;                                                              \
+        IOT_TIMED(ret, sym, args)                                                                       \
+        EVENT(operation, .offset = at, .obj = PATH_OF(dir, path))                                  \
+    }
+
+#define PATH2(ret, sym, operation, params, args, from_dir, from, to_dir, to)                       \
+    ret sym params                                                                                 \
+    {                                                                                              \
+        struct iot_thread *t = iot_enter();                                                        \
+        if (!t)                                                                                    \
+            return iot_real.sym args;                                                              \
+        IOT_TIMED(ret, sym, args)                                                                       \
+        EVENT(operation, .obj = PATH_OF(from_dir, from), .obj2 = PATH_OF(to_dir, to))              \
+    }
+
+#define NONE(ret, sym, operation, params, args, at, address)                                       \
+    ret sym params                                                                                 \
+    {                                                                                              \
+        struct iot_thread *t = iot_enter();                                                        \
+        if (!t)                                                                                    \
+            return iot_real.sym args;                                                              \
+        IOT_TIMED(ret, sym, args)                                                                       \
+        EVENT(operation, .offset = (int64_t)(at), .addr = (uint64_t)(uintptr_t)(address))          \
+    }
+
+#define IO(ret, sym, operation, params, args, fd, at)
+#define IO2(ret, sym, operation, params, args, source, destination)
+#define HAND(ret, sym, operation, params)
+#define HANDV(ret, sym, operation, params, version)
+#define PLAIN(ret, sym, params)
+#define REAL(ret, sym, operation, params)
+
+#include "preload/wrappers.def"
