@@ -108,6 +108,47 @@ def check_forms(place, made_up):
     return [f"form {i} gives other figures" for i in range(1, 4) if seen[i] != seen[0]]
 
 
+# --- runs for it ---
+
+def check_repeat(place):
+    """Runs in turns, each with its trace; the warm-up's is gone, and a second command has its own."""
+    folder, data = place / "repeat", place / "model.bin"
+    victim = harness.victim("victim_compare")
+    done = harness.run([harness.command(), "run", "-o", folder, "--repeat", 2, "--warmup", 1,
+                        "--drop-caches", "--interleave-with",
+                        f"exec {victim} {data} {place}/out 10240 0", "--", victim, data,
+                        place / "out", MEGABYTE, 0],
+                       harness.plain({"LIBIOTRACE": os.environ["LIBIOTRACE"]}))
+    made = sorted(str(p.relative_to(folder)) for p in folder.glob("*/*"))
+    if done.status or made != ["a/01", "a/02", "b/01", "b/02"]:
+        return [f"status {done.status}, {made} ({done.tail()})"]
+    starts = [harness.report(folder / name)["run"]["start_realtime_ns"] for name in
+              ("a/01", "b/01", "a/02", "b/02")]
+    if starts != sorted(starts):
+        return ["they did not take turns"]
+    scopes = {row(harness.report(folder / name), "artifact")["cache_scope"] for name in made}
+    if scopes != {"cold"} and b"stay in the page cache" not in done.stderr:
+        return [f"the page cache was {scopes}, and nothing said so"]
+    return expect(comparing.ask([folder / "a"], [folder / "b"])[0], artifact_of_data_ops="regressed")
+
+
+def check_repeat_refused(place):
+    """A folder that holds runs, no folder, a command that fails."""
+    bad = []
+    env = harness.plain({"LIBIOTRACE": os.environ["LIBIOTRACE"]})
+    (place / "full").mkdir()
+    (place / "full" / "note").write_text("mine")
+    for options, status, says in [(["-o", place / "full", "--repeat", 2], 2, "full"),
+                                  (["--repeat", 2], 2, "-o"), (["--warmup", 2], 2, "--repeat"),
+                                  (["-o", place / "fails", "--repeat", 3], 7, "")]:
+        done = harness.run([harness.command(), "run", *options, "--", "sh", "-c", "exit 7"], env)
+        if done.status != status or says not in done.stderr.decode():
+            bad.append(f"{options}: status {done.status} ({done.tail()})")
+    if [p.name for p in (place / "fails").iterdir()] != ["01"]:
+        bad.append("it went on after a run that failed")
+    return bad
+
+
 # --- made-up runs ---
 
 def slower(made):
@@ -272,6 +313,8 @@ def main():
         out.run("one run a side of the same", lambda: check_same(place))
         out.run("cold against warm", lambda: check_cold(place))
         out.run("traces, reports and folders", lambda: check_forms(place, made_up))
+        out.run("runs in turns", lambda: check_repeat(place))
+        out.run("--repeat refused", lambda: check_repeat_refused(place))
         out.run("times of six runs a side", lambda: check_times(made_up))
         out.run("a shift of what is tolerated", lambda: check_straddling(made_up))
         out.run("an object that is gone", lambda: check_missing(made_up))
