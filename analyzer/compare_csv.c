@@ -1,14 +1,16 @@
 /* All values that a comparison looked at, one a line. */
 #include <math.h>
+#include <string.h>
 
 #include "analyzer/compare_words.h"
 
 static const struct iot_escape quotes[] = {{'"', "\"\""}, {0}};
 static const char *const sides[IOT_SIDES] = {"base", "candidate"};
 
+/* A spreadsheet would take a text that begins like a formula for one. */
 static void put_text(FILE *out, const char *text)
 {
-    fputc('"', out);
+    fputs(*text && strchr("=+-@", *text) ? "\"'" : "\"", out);
     iot_write_escaped(out, text, quotes, "\\");
     fputc('"', out);
 }

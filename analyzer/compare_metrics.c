@@ -31,7 +31,6 @@ const size_t iot_metric_n_figures = sizeof iot_metric_figures / sizeof *iot_metr
 
 const struct iot_metric_run iot_metric_runs[] = {
     [IOT_METRIC_WALL] = {"wall", IOT_METRIC_TIME},
-    [IOT_METRIC_STEPS] = {"steps", IOT_METRIC_COUNT},
     [IOT_METRIC_P50] = {"step.p50", IOT_METRIC_TIME},
     [IOT_METRIC_P95] = {"step.p95", IOT_METRIC_TIME},
 };
@@ -86,8 +85,6 @@ static double of_run(size_t figure, const json_t *report)
     switch (figure) {
     case IOT_METRIC_WALL:
         return number(report, "wall_ns");
-    case IOT_METRIC_STEPS:
-        return number(steady(report), "steps");
     default:
         return number(json_object_get(steady(report), "step_ns"),
                       figure == IOT_METRIC_P50 ? "p50" : "p95");

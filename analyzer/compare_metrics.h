@@ -27,7 +27,6 @@ extern const size_t iot_metric_n_figures;
 /* Of the run as a whole. */
 enum iot_metric_of_run {
     IOT_METRIC_WALL,
-    IOT_METRIC_STEPS,
     IOT_METRIC_P50,
     IOT_METRIC_P95,
     IOT_METRIC_RUN

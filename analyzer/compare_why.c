@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/compare.h"
-#include "analyzer/people.h"
+#include "analyzer/compare_words.h"
 #include "analyzer/table.h"
 
 enum { KEY_BYTES = 96, FIGURES_MAX = 24, ROWS_OF_FILES = 2 };
@@ -156,22 +155,18 @@ static bool differs(double a, double b, double floor)
 
 static struct iot_words count(double n)
 {
-    return iot_people_count((int64_t)(n + 0.5));
+    return iot_people_count(iot_compare_integer(n));
 }
 
 static struct iot_words size(double n)
 {
-    return iot_people_bytes((int64_t)(n + 0.5));
+    return iot_people_bytes(iot_compare_integer(n));
 }
 
 /* Of one call, also where it takes microseconds. */
 static struct iot_words duration(double ns)
 {
-    struct iot_words words;
-    if (ns >= 1e5)
-        return iot_people_time((int64_t)ns);
-    snprintf(words.text, sizeof words.text, "%.3g us", ns / 1e3);
-    return words;
+    return iot_compare_value(IOT_METRIC_TIME, ns);
 }
 
 static void put_calls(struct sentence *s, const double *a, const double *b)

@@ -12,6 +12,12 @@ const char *const iot_compare_units[] = {[IOT_METRIC_TIME] = "ns",
 
 /* --- figures --- */
 
+int64_t iot_compare_integer(double value)
+{
+    const double most = 9e18; /* what a damaged report adds up to may be more */
+    return (int64_t)(value > most ? most : value < -most ? -most : value + 0.5);
+}
+
 struct iot_words iot_compare_value(enum iot_metric_kind kind, double value)
 {
     struct iot_words words = {"-"};
@@ -23,14 +29,14 @@ struct iot_words iot_compare_value(enum iot_metric_kind kind, double value)
             snprintf(words.text, sizeof words.text, "%.3g us", value / 1e3);
             return words;
         }
-        return iot_people_time((int64_t)value);
+        return iot_people_time(iot_compare_integer(value));
     case IOT_METRIC_RATE:
         snprintf(words.text, sizeof words.text, "%.3g GB/s", value);
         return words;
     case IOT_METRIC_COUNT:
-        return iot_people_count((int64_t)(value + 0.5));
+        return iot_people_count(iot_compare_integer(value));
     default:
-        return iot_people_bytes((int64_t)(value + 0.5));
+        return iot_people_bytes(iot_compare_integer(value));
     }
 }
 

@@ -9,6 +9,9 @@ enum { IOT_COMPARE_SENTENCE = 512 };
 
 extern const char *const iot_compare_units[]; /* "ns", ...: by enum iot_metric_kind */
 
+/* A figure of whatever size as an integer. */
+int64_t iot_compare_integer(double value);
+
 /* For people; a median may be NAN: "-". */
 struct iot_words iot_compare_value(enum iot_metric_kind kind, double value);
 struct iot_words iot_compare_change(const struct iot_compared *m);  /* "+408 ms" */

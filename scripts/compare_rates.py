@@ -2,11 +2,13 @@
 """How often `iotrace compare` cries wolf, and how often it finds what is there.
 
 compare_rates.py [--pairs N] [--size N] [--noise PERCENT]        made-up runs around one recorded run
-compare_rates.py --runs N [--pairs N] [--size N] [-- CMD...]     N recorded runs (of the demo, or CMD)
+compare_rates.py --runs N [--pairs N] [--size N] [--changed LINE] [-- CMD...]
+                                                  2 N recorded runs, of the demo or of CMD
 
 Both sides are runs of the same program, drawn without putting back from one pool: any regression is
-a false alarm. With made-up runs it also scales the I/O of one side, for the power. IOTRACE and
-LIBIOTRACE name what is measured. Prints a table; status 1 if more than 1 % are false alarms.
+a false alarm. For the power, made-up runs have the I/O of one side scaled; of recorded ones, the other
+side is N runs of LINE, a command line of a shell, or without CMD more arguments of the demo's trainer.
+IOTRACE and LIBIOTRACE name what is measured. Prints a table; status 1 if more than 1 % are false alarms.
 """
 import argparse
 import copy
@@ -23,6 +25,7 @@ from pathlib import Path
 TOP = Path(__file__).resolve().parent.parent
 GOLDEN = TOP / "tests" / "golden" / "reports" / "base" / "run.json"
 ALARMS_MAX = 0.01
+TRIALS = 20
 TIMES = ("service_ns", "exposed_ns", "blocking_ns", "waited_ns", "recoverable_ns")
 SHIFTS = (1.02, 1.05, 1.1, 1.2, 1.5, 2.0)
 
@@ -38,14 +41,16 @@ def compare(base, candidate):
     if done.returncode not in (0, 1):
         sys.exit(f"compare_rates.py: {done.stderr.decode().strip()}")
     made = json.loads(done.stdout)
-    gated = [m for m in made["metrics"] if m["level"] != "off"]
-    return done.returncode, Counter((m["metric"], m["state"]) for m in gated)
+    return done.returncode, Counter(
+        (m["metric"], m["state"] if m["level"] != "off" else "not gated: " + m["state"])
+        for m in made["metrics"])
 
 
 # --- runs ---
 
 def record(folder, runs, argv):
     """Reports of that many traced runs of a command."""
+    folder.mkdir()
     library = os.environ.get("LIBIOTRACE", str(TOP / "build" / "preload" / "libiotrace.so"))
     made = []
     for i in range(runs):
@@ -111,15 +116,15 @@ def rate(pairs, draw):
 
 
 def print_states(states, pairs):
-    for state in ("regressed", "inconclusive", "not comparable", "missing"):
+    for state in ("regressed", "inconclusive", "not comparable", "missing", "not gated: regressed"):
         for (metric, _), n in sorted(((k, n) for k, n in states.items() if k[1] == state),
                                      key=lambda row: -row[1])[:6]:
-            print(f"    {state:14} {metric:24} {100 * n / pairs:6.1f} %")
+            print(f"    {state:20} {metric:24} {100 * n / pairs:6.1f} %")
 
 
 def recorded(args, folder):
     argv = args.command or demo(folder)
-    pool = record(folder, 2 * args.runs, argv)
+    pool = record(folder / "runs", 2 * args.runs, argv)
 
     def draw():
         drawn = random.sample(pool, 2 * args.size)
@@ -129,6 +134,13 @@ def recorded(args, folder):
     print(f"{2 * args.runs} runs of {Path(argv[-1] if args.command else 'the demo').name}, "
           f"{args.pairs} pairs of {args.size} against {args.size}: {100 * alarms:.2f} % false alarms")
     print_states(states, args.pairs)
+    if args.changed:
+        line = ["sh", "-c", args.changed] if args.command else argv + args.changed.split()
+        changed = record(folder / "changed", args.runs, line)
+        found, states = rate(TRIALS, lambda: (random.sample(pool, args.size),
+                                              random.sample(changed, args.size)))
+        print(f"changed: found in {100 * found:.0f} % of {TRIALS}")
+        print_states(states, TRIALS)
     return alarms
 
 
@@ -151,6 +163,7 @@ def main():
     parser.add_argument("--size", type=int, default=6, help="runs a side")
     parser.add_argument("--noise", type=float, default=3, metavar="PERCENT")
     parser.add_argument("--runs", type=int, default=0, help="record so many a side")
+    parser.add_argument("--changed", metavar="LINE", help="with --runs: what is to be found")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("command", nargs="*")
     args = parser.parse_args()
