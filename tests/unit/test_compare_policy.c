@@ -54,7 +54,7 @@ Test(compare_policy, terms)
 Test(compare_policy, without_a_file)
 {
     struct iot_compare_policy p = policy_of("");
-    cr_assert_eq(p.alpha, 0.02);
+    cr_assert_eq(p.alpha, 0.015);
     cr_assert_eq(rule_of(&p, IOT_OUTPUT, "sync_ops")->level, IOT_LEVEL_FAIL);
     cr_assert_null(rule_of(&p, IOT_OUTPUT, "service"));
     cr_assert_null(rule_of(&p, IOT_OTHER, "exposed"));
