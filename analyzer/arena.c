@@ -68,3 +68,12 @@ char *iot_arena_text(struct iot_arena *arena, const char *text, size_t n)
     copy[n] = 0;
     return copy;
 }
+
+void iot_arena_adopt(struct iot_arena *arena, struct iot_arena *other)
+{
+    struct chunk **oldest = &arena->newest;
+    while (*oldest)
+        oldest = &(*oldest)->before;
+    *oldest = other->newest;
+    free(other);
+}

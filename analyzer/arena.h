@@ -16,4 +16,7 @@ void *iot_arena_take(struct iot_arena *arena, size_t bytes);
 /* A copy of n bytes with a NUL behind them. NULL: out of memory. */
 char *iot_arena_text(struct iot_arena *arena, const char *text, size_t n);
 
+/* What was taken from `other` becomes part of `arena`; `other` is freed. */
+void iot_arena_adopt(struct iot_arena *arena, struct iot_arena *other);
+
 #endif

@@ -89,7 +89,7 @@ int iot_container_open(struct iot_container *c, int folder, const char *name)
         c->newer = 1;
         return refuse(c, offsetof(struct iot_file_header, major), what);
     }
-    if (there < sizeof c->header)
+    if (there < IOT_HEADER_LEAST)
         return refuse(c, there, "the file ends within its header");
     if (h->checksum != iot_header_checksum(h))
         return refuse(c, offsetof(struct iot_file_header, checksum),
@@ -168,7 +168,7 @@ void iot_container_rows(struct iot_container *c, struct iot_reader *reader,
         h.stored_bytes = 0;
     iot_read_at(c->fd, from + sizeof h, h.stored_bytes, piece->at + sizeof h);
     const char *wrong = iot_block_fault(from, sizeof h + h.stored_bytes);
-    if (!wrong && h.n_events + h.n_definitions != piece->rows)
+    if (!wrong && (h.n_events != piece->events || h.n_events + h.n_definitions != piece->rows))
         wrong = "a block that changed while it was read";
     if (wrong) {
         iot_container_damage(c, piece->at, wrong);

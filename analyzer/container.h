@@ -18,6 +18,7 @@ struct iot_piece {
     uint64_t at; /* byte offset of its header */
     uint32_t lane, tid, slot, epoch;
     uint32_t rows; /* at most so many events and definitions */
+    uint32_t events; /* at most so many of them */
     uint8_t live;
     struct iot_anchor anchor; /* of a block */
 };
@@ -33,7 +34,7 @@ struct iot_container {
     int fd;           /* -1: closed */
 };
 
-/* What reading needs: buffers of fixed size, for one file after the other. */
+/* What reading needs: buffers of fixed size, for one file after the other in one thread. */
 struct iot_reader;
 struct iot_reader *iot_reader_new(void); /* NULL: out of memory */
 void iot_reader_free(struct iot_reader *reader);

@@ -42,6 +42,16 @@ void iot_events_trim(struct iot_events *events)
     }
 }
 
+void iot_events_move(struct iot_events *events, size_t to, size_t from, size_t n)
+{
+    if (to == from)
+        return;
+    for (int k = 0; k < COLUMNS; k++) {
+        char *at = *column(events, k);
+        memmove(at + to * columns[k].size, at + from * columns[k].size, n * columns[k].size);
+    }
+}
+
 void iot_events_free(struct iot_events *events)
 {
     for (int k = 0; k < COLUMNS; k++)

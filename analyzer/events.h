@@ -10,6 +10,8 @@
 int iot_events_init(struct iot_events *events, size_t room);
 /* Gives back what was not needed. */
 void iot_events_trim(struct iot_events *events);
+/* n events from `from` on are `to` and following then: a lower number. */
+void iot_events_move(struct iot_events *events, size_t to, size_t from, size_t n);
 void iot_events_free(struct iot_events *events);
 
 /* The place in its file that a data call names; -1: it names none, or where the descriptor stands. */

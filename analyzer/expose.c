@@ -22,7 +22,7 @@ static int note_ends(struct iot_exposure *x, const struct iot_replay *r, int ste
 }
 
 /* Replays step by step from lambda 0 to 1, and takes apart each interval between. `before` is
- * room for the replay before. */
+ * room for the replay before, and for what is taken apart. */
 static int add_shares(struct iot_exposure *x, struct iot_replay *r, struct iot_longest *before,
                       struct iot_pieces *pieces)
 {

@@ -14,6 +14,7 @@ struct finish {
     int64_t *reach; /* a node: the latest recorded arrival by the edges that are left; -1 none */
     uint8_t *lost;  /* a node: 1 if an edge into it was cut */
     size_t n_ordered;
+    size_t top; /* of the stack of nodes that can be ordered: from here to the end of g->order */
     /* For cycles, made when the first is met. */
     uint32_t *by_time; /* the nodes that were left then, by time */
     uint32_t *in_at, *in_end, *in_edges; /* a node: edges into it that it may wait for */
@@ -237,33 +238,37 @@ static int cut_cycle(struct finish *f)
         cut(f, e, IOT_CUT_CYCLE);
         cut_trail(f, k + 1);
         if (--f->waiting[e->dst] == 0)
-            g->order[f->n_ordered++] = e->dst;
+            g->order[--f->top] = e->dst;
         return 0;
     }
     return refuse(g, "a lane that runs in a circle", f->trail[first]);
 }
 
+/* The last that has become possible is the next: so a lane is followed as far as it goes by itself, and
+ * what is near in the order is near in memory, where nodes and edges lie by lane. First come, first
+ * served goes through all lanes at once, and took a report of ten million events a fifth longer. */
 static int order(struct finish *f)
 {
     struct iot_graph *g = f->g;
-    size_t next = 0;
 
-    g->order[f->n_ordered++] = g->start; /* first, as others may yet get an edge from it */
-    for (size_t v = 0; v < g->n_nodes; v++)
+    f->top = g->n_nodes;
+    for (size_t v = g->n_nodes; v-- > 0;)
         if (!f->waiting[v] && v != g->start)
-            g->order[f->n_ordered++] = (uint32_t)v;
+            g->order[--f->top] = (uint32_t)v;
+    g->order[--f->top] = g->start; /* first, as others may yet get an edge from it */
     while (f->n_ordered < g->n_nodes) {
-        if (next == f->n_ordered) {
+        if (f->top == g->n_nodes) {
             int err = cut_cycle(f);
             if (err)
                 return err;
             continue;
         }
-        uint32_t v = g->order[next++];
-        for (uint32_t i = f->out_first[v]; i < f->out_first[v + 1]; i++) {
+        uint32_t v = g->order[f->top++];
+        g->order[f->n_ordered++] = v;
+        for (uint32_t i = f->out_first[v + 1]; i-- > f->out_first[v];) { /* its lane's is the first */
             const struct iot_edge *e = &g->edges[f->out_edges[i]];
             if (!e->cut && --f->waiting[e->dst] == 0)
-                g->order[f->n_ordered++] = e->dst;
+                g->order[--f->top] = e->dst;
         }
     }
     return 0;

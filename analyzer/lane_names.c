@@ -87,7 +87,7 @@ static void process_name(const struct iot_trace *trace, const struct iot_process
     unsigned number = 1;
     for (const struct iot_process *q = trace->processes; q < p; q++)
         number += q->ppid == p->ppid && q->pid != p->pid && same_program(q, p);
-    snprintf(name, NAME_BYTES, "worker %u", number);
+    snprintf(name, NAME_BYTES, "%sworker %u", p->loader ? "DataLoader " : "", number);
 }
 
 /* Numbered within their kind and process. */

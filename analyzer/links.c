@@ -79,5 +79,6 @@ void iot_links_free(struct iot_links *links)
     free(links->flags);
     free(links->more);
     free(links->lane_of);
+    free(links->stream_source);
     *links = (struct iot_links){0};
 }

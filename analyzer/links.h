@@ -45,6 +45,7 @@ struct iot_links {
     struct iot_waker *creator; /* by lane: the event that started it */
     uint8_t *flags;            /* by event */
     uint32_t *lane_of;         /* by event */
+    uint32_t *stream_source;   /* by file: where the bytes read from it were written; 0 nowhere in the run */
     struct iot_more_wakers *more;
     size_t n_more, more_room;
     uint64_t unmatched;        /* waits and bytes that should have a waker in the run and have none */

@@ -7,6 +7,10 @@
 #include <string.h>
 
 #include "analyzer/process_ends.h"
+#include "analyzer/stream_holders.h"
+
+/* An end of file that took as long did not lie there yet. */
+enum { BLOCKED_NS = 50000 };
 
 /* What Linux gives a pipe, where the recorder could not ask. */
 enum { PIPE_BYTES = 65536 };
@@ -21,7 +25,8 @@ struct streams {
     const struct iot_trace *trace;
     struct calls reads, writes, closes, resizes;
     struct iot_process_ends process_ends;
-    uint32_t *source;   /* by file: where the bytes read from it were written; 0 nowhere in the run */
+    struct iot_holders holders;
+    uint32_t *source;   /* links->stream_source */
     uint8_t *connected; /* by file: this run opened the connection, to somebody outside */
 };
 
@@ -109,8 +114,11 @@ static int by_return(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* How many processes that ended meanwhile are asked whether they held the stream. */
+enum { ENDS_MAX = 1024 };
+
 /* The last thing that could have been the end of the stream while the read waited: a close of it, or
- * the end of a process. */
+ * the end of a process that held it. */
 static struct iot_waker end_of_stream(const struct streams *s, uint32_t file, uint32_t read)
 {
     const struct iot_events *e = &s->trace->events;
@@ -129,9 +137,15 @@ static struct iot_waker end_of_stream(const struct streams *s, uint32_t file, ui
         latest = e->t0_ns[closes[low - 1]];
         found = (struct iot_waker){closes[low - 1], IOT_WAKER_ENTRY};
     }
-    const struct iot_process_end *end =
-        iot_process_ends_last(&s->process_ends, latest, e->t1_ns[read]);
-    return end ? (struct iot_waker){end->lane, IOT_WAKER_LANE} : found;
+    size_t k = iot_process_ends_until(&s->process_ends, e->t1_ns[read]);
+    for (size_t asked = 0; k-- > 0 && asked < ENDS_MAX; asked++) {
+        const struct iot_process_end *end = &s->process_ends.list[k];
+        if (end->end_ns <= latest)
+            break;
+        if (iot_holds(&s->holders, file, s->trace->lanes[end->lane].process))
+            return (struct iot_waker){end->lane, IOT_WAKER_LANE};
+    }
+    return found;
 }
 
 /* A pipe holds pages, not bytes: a write first fills up the last page with what is left of it beyond
@@ -215,6 +229,10 @@ static void match(struct iot_links *links, const struct streams *s, uint32_t to,
         uint32_t i = reads[r];
         if (e->bytes[i] <= 0) {
             links->waker[i] = end_of_stream(s, to, i);
+            if (!links->waker[i].kind && e->t1_ns[i] - e->t0_ns[i] >= BLOCKED_NS) {
+                links->flags[i] |= IOT_LINK_UNEXPLAINED;
+                links->unmatched++;
+            }
             continue;
         }
         read_to += e->bytes[i];
@@ -248,7 +266,7 @@ static int find_sources(struct iot_links *links, struct streams *s)
 {
     const struct iot_trace *trace = s->trace;
     struct socket *sockets = malloc((trace->n_files + 1) * sizeof *sockets);
-    s->source = calloc(trace->n_files + 1, sizeof *s->source);
+    s->source = links->stream_source = calloc(trace->n_files + 1, sizeof *s->source);
     s->connected = calloc(trace->n_files + 1, 1);
     uint32_t *peer = calloc(trace->n_files + 1, sizeof *peer);
     size_t n = 0;
@@ -341,7 +359,8 @@ int iot_link_streams(struct iot_links *links, const struct iot_trace *trace)
     struct streams s = {.trace = trace};
     int failed = gather(&s.reads, trace, read_of) || gather(&s.writes, trace, write_of) ||
                  gather(&s.closes, trace, close_of) || gather(&s.resizes, trace, resize_of) ||
-                 iot_process_ends_make(&s.process_ends, trace) || find_sources(links, &s);
+                 iot_process_ends_make(&s.process_ends, trace) ||
+                 iot_holders_make(&s.holders, trace, links) || find_sources(links, &s);
     for (uint32_t f = 1; !failed && f < trace->n_files; f++) {
         const struct iot_file *file = &trace->files[f];
         int64_t pipe_bytes = file->pipe_bytes > 0 ? file->pipe_bytes : PIPE_BYTES;
@@ -358,7 +377,7 @@ int iot_link_streams(struct iot_links *links, const struct iot_trace *trace)
         free(all[k]->first);
     }
     iot_process_ends_free(&s.process_ends);
-    free(s.source);
+    iot_holders_free(&s.holders);
     free(s.connected);
     return failed ? -1 : 0;
 }

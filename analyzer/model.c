@@ -29,6 +29,8 @@ static int fill(struct iot_model *m, struct iot_links *links)
         iot_carrier_mark(m->trace, links, m->waited))
         return -1;
     m->unmatched_waits = links->unmatched;
+    m->stream_source = links->stream_source;
+    links->stream_source = NULL;
     iot_links_free(links); /* the schedule has them, and what follows needs the room */
     iot_progress("replaying the run", 0, 0);
     struct iot_exposure x;
@@ -82,6 +84,7 @@ void iot_model_free(struct iot_model *m)
         iot_schedule_free(m->schedule);
     free(m->schedule);
     free(m->edge_share);
+    free(m->stream_source);
     free(m->part);
     free(m->waited);
     free(m->exposed_ns);

@@ -43,6 +43,7 @@ struct iot_model {
     } *curve;            /* from lambda 1 down to 0 */
     size_t n_curve;
     struct iot_schedule *schedule; /* kept for what-ifs */
+    uint32_t *stream_source; /* by file: the file in which what is read from it was written; 0 none */
     int64_t *edge_share; /* by edge of its graph: on which share of lambda it is on the path, of
                           * IOT_SHARE_ONE */
 };

@@ -232,14 +232,13 @@ static int solve(struct iot_pieces *pieces, const struct iot_subgraph *part,
 static int solve_with_room(struct iot_pieces *pieces, const struct iot_subgraph *part)
 {
     size_t n = part->dag.n_nodes;
-    struct iot_line *at = malloc(3 * n * sizeof(*at));
-    uint32_t *slot = malloc(3 * n * sizeof(*slot));
+    struct iot_line *at = malloc(2 * n * sizeof(*at));
+    uint32_t *slot = malloc(2 * n * sizeof(*slot));
     int err = -ENOMEM;
 
     if (at && slot)
-        err = solve(
-            pieces, part,
-            (struct iot_longest[]){{at, slot}, {at + n, slot + n}, {at + 2 * n, slot + 2 * n}});
+        err = solve(pieces, part,
+                    (struct iot_longest[]){pieces->spare, {at, slot}, {at + n, slot + n}});
     free(at);
     free(slot);
     return err;
@@ -269,6 +268,7 @@ int iot_pieces_add(struct iot_pieces *pieces, const struct iot_dag *dag,
 {
     int err = take_apart(pieces, dag, edge_of_slot, interval);
 
+    pieces->spare = interval->at_left; /* as large as the whole, and so as any part of it */
     while (pieces->todo && !err) {
         struct iot_subgraph *part = pieces->todo;
         pieces->todo = part->next;

@@ -19,6 +19,7 @@ struct iot_pieces {
     int64_t budget;         /* slots to pass over yet */
     int64_t error_ns;       /* I/O time that may be given to the wrong edges, as the budget ended */
     struct iot_subgraph *todo;
+    struct iot_longest spare; /* room that is free while parts are solved */
     /* Room, by node or slot of the whole graph. What was found since the last node that all
      * paths go through: */
     uint8_t *needed;   /* by node: an edge kept leads from it */
@@ -34,7 +35,9 @@ int iot_pieces_init(struct iot_pieces *pieces, const struct iot_dag *dag, int64_
                     int64_t budget);
 void iot_pieces_free(struct iot_pieces *pieces);
 
-/* Adds, for every edge, the share of lambda within the interval at which it is on the longest path
+/* What at_left of the interval holds is lost: its arrays are room from then on.
+ *
+ * Adds, for every edge, the share of lambda within the interval at which it is on the longest path
  * to the last node; edge_of_slot names the edges of the dag. Where several paths are the longest
  * all along a piece, it is one of them. When the budget is used up, shares are still such that
  * the I/O given is the difference of T; error_ns then says how much of it may be misplaced.

@@ -37,8 +37,7 @@ void iot_process_ends_free(struct iot_process_ends *ends)
     *ends = (struct iot_process_ends){0};
 }
 
-const struct iot_process_end *iot_process_ends_last(const struct iot_process_ends *ends,
-                                                    int64_t after_ns, int64_t until_ns)
+size_t iot_process_ends_until(const struct iot_process_ends *ends, int64_t until_ns)
 {
     size_t low = 0, high = ends->n;
     while (low < high) {
@@ -48,5 +47,5 @@ const struct iot_process_end *iot_process_ends_last(const struct iot_process_end
         else
             high = middle;
     }
-    return low && ends->list[low - 1].end_ns > after_ns ? &ends->list[low - 1] : NULL;
+    return low;
 }

@@ -18,8 +18,7 @@ struct iot_process_ends {
 int iot_process_ends_make(struct iot_process_ends *ends, const struct iot_trace *trace);
 void iot_process_ends_free(struct iot_process_ends *ends);
 
-/* The last one after `after_ns` and not after `until_ns`; NULL if there is none. */
-const struct iot_process_end *iot_process_ends_last(const struct iot_process_ends *ends,
-                                                    int64_t after_ns, int64_t until_ns);
+/* How many are not after `until_ns`: they are the first of the list. */
+size_t iot_process_ends_until(const struct iot_process_ends *ends, int64_t until_ns);
 
 #endif

@@ -4,11 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/queue_locks.h"
+
 enum kind { STREAM, SEMAPHORE, SIGNALS };
 
 /* A touch of what may be a queue. */
 struct touch {
-    uint64_t owner, address; /* of a stream: its file, 0 */
+    uint64_t owner, address; /* of a stream: the file written to, 0 */
     int64_t t_ns, bytes;
     uint32_t lane;
     uint8_t kind, puts, inits;
@@ -18,8 +20,9 @@ struct touch {
 
 struct finding {
     const struct iot_trace *trace;
+    const uint32_t *source;
     struct iot_arena *arena;
-    int (*found)(void *user, const char *name, const struct iot_move *moves, size_t n);
+    iot_queue_found *found;
     void *user;
     struct touch *touches;
     struct iot_move *moves;
@@ -51,8 +54,9 @@ static int by_moment(const void *a, const void *b)
 
 /* Messages go in when the call that put them there began, and out when the one that took them
  * returned. */
-static int touch_of(const struct iot_trace *trace, size_t i, uint32_t l, struct touch *to)
+static int touch_of(const struct finding *f, size_t i, uint32_t l, struct touch *to)
 {
+    const struct iot_trace *trace = f->trace;
     const struct iot_events *e = &trace->events;
     const struct iot_op_info *op = iot_op_info(e->op[i]);
     *to = (struct touch){.lane = l};
@@ -84,10 +88,12 @@ static int touch_of(const struct iot_trace *trace, size_t i, uint32_t l, struct 
     default:
         break;
     }
-    if (op->class_ != IOT_DATA || op->moves == IOT_BOTH || e->bytes[i] <= 0 || !e->file[i] ||
-        trace->files[e->file[i]].kind != IOT_FILE_PIPE)
+    uint32_t file = op->moves == IOT_OUT ? e->file[i] : f->source[e->file[i]];
+    if (op->class_ != IOT_DATA || op->moves == IOT_BOTH || e->bytes[i] <= 0 || !file ||
+        (trace->files[file].kind != IOT_FILE_PIPE && trace->files[file].kind != IOT_FILE_SOCKET))
         return 0;
     to->kind = STREAM;
+    to->owner = (uint64_t)1 << 32 | file;
     to->address = 0;
     to->puts = op->moves == IOT_OUT;
     to->bytes = e->bytes[i];
@@ -180,26 +186,25 @@ static int signals(struct finding *f, const struct touch *t, size_t n)
     return both || !take ? 0 : report(f, named(f, "%s at 0x%llx", "condition", put), n);
 }
 
-int iot_queue_moves(const struct iot_trace *trace, struct iot_arena *arena,
-                    int (*found)(void *user, const char *name, const struct iot_move *moves,
-                                 size_t n),
-                    void *user)
+int iot_queue_moves(const struct iot_trace *trace, const uint32_t *source, struct iot_arena *arena,
+                    iot_queue_found *found, void *user)
 {
     static int (*const parts[])(struct finding *, const struct touch *, size_t) = {
         [STREAM] = stream, [SEMAPHORE] = semaphore, [SIGNALS] = signals};
-    struct finding f = {.trace = trace, .arena = arena, .found = found, .user = user};
+    struct finding f = {
+        .trace = trace, .source = source, .arena = arena, .found = found, .user = user};
     struct touch to;
     size_t n = 0;
     for (uint32_t l = 0; l < trace->n_lanes; l++)
         for (size_t i = trace->lanes[l].first_event, k = 0; k < trace->lanes[l].n_events; i++, k++)
-            n += (size_t)touch_of(trace, i, l, &to);
+            n += (size_t)touch_of(&f, i, l, &to);
     f.touches = malloc((n + 1) * sizeof *f.touches);
     f.moves = malloc((2 * n + 1) * sizeof *f.moves);
     int failed = !f.touches || !f.moves ? -1 : 0;
     n = 0;
     for (uint32_t l = 0; l < trace->n_lanes && !failed; l++)
         for (size_t i = trace->lanes[l].first_event, k = 0; k < trace->lanes[l].n_events; i++, k++)
-            n += (size_t)touch_of(trace, i, l, &f.touches[n]);
+            n += (size_t)touch_of(&f, i, l, &f.touches[n]);
     if (!failed && n)
         qsort(f.touches, n, sizeof *f.touches, by_queue);
     for (size_t first = 0, end; first < n && !failed; first = end) {
@@ -212,5 +217,5 @@ int iot_queue_moves(const struct iot_trace *trace, struct iot_arena *arena,
     }
     free(f.touches);
     free(f.moves);
-    return failed;
+    return failed ? failed : iot_queue_locks(trace, arena, found, user);
 }

@@ -14,28 +14,30 @@
 /* The lanes that moved a queue in one direction: one, or how many. */
 struct side {
     uint32_t first;
-    size_t n;
+    size_t n, loaders; /* loaders: of a DataLoader's workers */
 };
 
-static struct side side_of(const struct iot_move *moves, size_t n, int puts, uint32_t *seen,
-                           uint32_t stamp)
+static struct side side_of(const struct iot_trace *trace, const struct iot_move *moves, size_t n,
+                           int puts, uint32_t *seen, uint32_t stamp)
 {
-    struct side side = {IOT_NO_INDEX, 0};
+    struct side side = {IOT_NO_INDEX, 0, 0};
     for (size_t k = 0; k < n; k++) {
         if ((moves[k].by > 0) != puts || seen[moves[k].lane] == stamp)
             continue;
         seen[moves[k].lane] = stamp;
         side.first = side.n++ ? side.first : moves[k].lane;
+        side.loaders += trace->processes[trace->lanes[moves[k].lane].process].loader;
     }
     return side;
 }
 
 static const char *side_name(struct iot_report *r, struct side side)
 {
-    char text[32];
+    char text[48];
     if (side.n == 1)
         return iot_lane_name(r->trace, side.first, r->arena);
-    snprintf(text, sizeof text, "%zu lanes", side.n);
+    snprintf(text, sizeof text, "%zu %s", side.n,
+             side.loaders == side.n ? "DataLoader workers" : "lanes");
     return iot_arena_text(r->arena, text, strlen(text));
 }
 
@@ -129,8 +131,8 @@ static int add(void *user, const char *name, const struct iot_move *moves, size_
     struct adding *a = user;
     struct iot_report *r = a->report;
     struct iot_queue q = {.name = name};
-    struct side puts = side_of(moves, n, 1, a->seen, ++a->stamp);
-    struct side takes = side_of(moves, n, 0, a->seen, ++a->stamp);
+    struct side puts = side_of(r->trace, moves, n, 1, a->seen, ++a->stamp);
+    struct side takes = side_of(r->trace, moves, n, 0, a->seen, ++a->stamp);
 
     if (!puts.n || !takes.n || (puts.n == 1 && takes.n == 1 && puts.first == takes.first))
         return 0;
@@ -165,9 +167,9 @@ static int by_length(const void *a, const void *b)
 int iot_report_queues(struct iot_report *r)
 {
     struct adding a = {.report = r, .seen = calloc(r->trace->n_lanes + 1, sizeof *a.seen)};
-    int failed = !a.seen || !r->model->schedule
+    int failed = !a.seen || !r->model->stream_source
                      ? !a.seen
-                     : iot_queue_moves(r->trace, r->arena, add, &a);
+                     : iot_queue_moves(r->trace, r->model->stream_source, r->arena, add, &a);
     free(a.seen);
     if (!failed && r->n_queues)
         qsort(r->queues, r->n_queues, sizeof *r->queues, by_length);

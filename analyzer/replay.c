@@ -21,9 +21,8 @@ static void as_recorded(struct iot_replay *r)
     if (!r->changed)
         return;
     r->changed = false;
-    for (size_t n = 0; n < r->graph->n_edges; n++)
-        if (r->slot_of[n] != IOT_NO_NODE)
-            r->dag.io_ns[r->slot_of[n]] = r->graph->edges[n].io_ns;
+    for (uint32_t k = 0; k < n_slots(r); k++)
+        r->dag.io_ns[k] = edge_of(r, k)->io_ns;
 }
 
 int iot_replay_init(struct iot_replay *r, const struct iot_graph *g)
@@ -43,18 +42,14 @@ int iot_replay_init(struct iot_replay *r, const struct iot_graph *g)
         .base_ns = malloc(slots * sizeof(*r->dag.base_ns)),
         .io_ns = malloc(slots * sizeof(*r->dag.io_ns)),
     };
-    r->slot_of = malloc((g->n_edges + 1) * sizeof(*r->slot_of));
     r->longest.at = malloc(n * sizeof(*r->longest.at));
     r->longest.slot = malloc(n * sizeof(*r->longest.slot));
-    bool complete = r->dag.src && r->dag.base_ns && r->dag.io_ns && r->slot_of && r->longest.at &&
+    bool complete = r->dag.src && r->dag.base_ns && r->dag.io_ns && r->longest.at &&
                     r->longest.slot;
-    for (size_t e = 0; complete && e < g->n_edges; e++)
-        r->slot_of[e] = IOT_NO_NODE;
     for (uint32_t k = 0; complete && k < n_slots(r); k++) {
         r->dag.src[k] = place[edge_of(r, k)->src];
         r->dag.base_ns[k] = edge_of(r, k)->base_ns;
         r->dag.io_ns[k] = edge_of(r, k)->io_ns;
-        r->slot_of[g->in_edges[k]] = k;
     }
     free(place);
     return complete ? 0 : -ENOMEM;
@@ -65,7 +60,6 @@ void iot_replay_free(struct iot_replay *r)
     free(r->dag.src);
     free(r->dag.base_ns);
     free(r->dag.io_ns);
-    free(r->slot_of);
     free(r->longest.at);
     free(r->longest.slot);
     *r = (struct iot_replay){0};
@@ -122,24 +116,24 @@ int iot_replay_path(const struct iot_replay *r, struct iot_path *path)
     return 0;
 }
 
-/* Sets the I/O of the edges with calls of the class to what is left without them, and lists these
- * edges. By edge, in their order: their calls are neighbours then. Returns how many they are. */
+/* Sets the I/O of the slots with calls of the class to what is left without them, and lists these
+ * slots. Returns how many they are. */
 static size_t set_without(struct iot_replay *r, const uint8_t *class_of_call, uint8_t class_id,
                           uint32_t *changed)
 {
     const struct iot_graph *g = r->graph;
     size_t n_changed = 0;
-    for (uint32_t n = 0; n < g->n_edges; n++) {
-        const struct iot_edge *e = &g->edges[n];
+    for (uint32_t k = 0; k < n_slots(r); k++) {
+        const struct iot_edge *e = edge_of(r, k);
         const uint8_t *class = class_of_call + e->call_first;
         const int64_t *service = g->call_service_ns + e->call_first;
         int64_t removed = 0;
         for (uint32_t i = 0; i < e->call_count && e->io_ns; i++)
             removed += class[i] == class_id ? service[i] : 0;
-        if (!removed || r->slot_of[n] == IOT_NO_NODE)
+        if (!removed)
             continue;
-        r->dag.io_ns[r->slot_of[n]] = e->io_ns - removed;
-        changed[n_changed++] = n;
+        r->dag.io_ns[k] = e->io_ns - removed;
+        changed[n_changed++] = k;
     }
     return n_changed;
 }
@@ -149,7 +143,7 @@ int64_t iot_replay_recoverable(struct iot_replay *r, const uint8_t *class_of_cal
     const struct iot_graph *g = r->graph;
     int64_t with =
         g->nodes[g->end].time_ns + g->replay_error_ns - g->nodes[g->start].time_ns; /* T(1) */
-    uint32_t *changed = malloc((g->n_edges + 1) * sizeof(*changed));
+    uint32_t *changed = malloc((n_slots(r) + (size_t)1) * sizeof(*changed));
 
     if (!changed)
         return 0; /* the least that is true */
@@ -157,7 +151,7 @@ int64_t iot_replay_recoverable(struct iot_replay *r, const uint8_t *class_of_cal
     size_t n = set_without(r, class_of_call, class_id, changed);
     struct iot_line line = iot_replay_run(r, IOT_LAMBDA_1);
     while (n-- > 0)
-        r->dag.io_ns[r->slot_of[changed[n]]] = g->edges[changed[n]].io_ns;
+        r->dag.io_ns[changed[n]] = edge_of(r, changed[n])->io_ns;
     free(changed);
     return with - iot_line_ns(line, IOT_LAMBDA_1);
 }

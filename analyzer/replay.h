@@ -12,8 +12,7 @@ struct iot_replay {
     /* The graph up to its end node, in its order: node p is graph->order[p], slot k is the edge
      * graph->in_edges[k]. */
     struct iot_dag dag;
-    uint32_t *slot_of;          /* by edge: its slot; IOT_NO_NODE for none */
-    bool changed;               /* services are not those recorded */
+    bool changed; /* services are not those recorded */
     struct iot_longest longest; /* of the last replay */
 };
 

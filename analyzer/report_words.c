@@ -134,9 +134,9 @@ bool iot_words_waited(const struct iot_report *r, size_t line, char text[SIZE])
     const struct iot_waited *w = &r->waits[line];
     if (line >= r->n_waits || line >= WAITS_AT_MOST || w->waited_ns < r->model->wall_ns / 100)
         return false;
-    snprintf(text, SIZE, "`%s` waited %s for `%s`, which was %s `%.4000s`.", w->waiter,
+    snprintf(text, SIZE, "`%s` waited %s for `%s`, which was %s `%.4000s`%s.", w->waiter,
              iot_people_time(w->waited_ns).text, w->other, w->doing,
-             iot_words_from_here(r, w->path));
+             iot_words_from_here(r, w->path), w->batch ? ", prefetching a batch" : "");
     return true;
 }
 

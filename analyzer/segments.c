@@ -88,8 +88,8 @@ static int scan_blocks(struct scan *s)
             continue;
         }
         struct iot_piece piece = {
-            s->base + at, h.lane, h.tid, h.slot, h.epoch, h.n_events + h.n_definitions, 0,
-            h.anchor};
+            s->base + at, h.lane, h.tid, h.slot, h.epoch, h.n_events + h.n_definitions,
+            h.n_events,   0,      h.anchor};
         if (add(s, &piece))
             return -1;
         at += sizeof h + ((h.stored_bytes + (size_t)7) & ~(size_t)7);
@@ -104,7 +104,8 @@ static int scan_halves(struct scan *s, uint32_t slot)
         struct iot_half_header h;
         memcpy(&h, s->reader->segment + at, sizeof h);
         uint32_t rows = h.head < IOT_HALF_ROWS ? h.head : IOT_HALF_ROWS;
-        struct iot_piece piece = {s->base + at, h.lane, h.tid, slot, h.epoch, rows, 1, h.anchor};
+        struct iot_piece piece = {s->base + at, h.lane, h.tid, slot, h.epoch, rows,
+                                  rows,         1,      h.anchor};
         if ((h.epoch || rows) && add(s, &piece))
             return -1;
     }

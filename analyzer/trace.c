@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "analyzer/events.h"
+#include "analyzer/loader_workers.h"
 #include "analyzer/progress.h"
 #include "analyzer/mapped.h"
 #include "analyzer/trace_reading.h"
@@ -81,7 +82,8 @@ static void on_fact(void *user, uint32_t tag, const char *value, size_t bytes)
 }
 
 /* What header and facts say of the process. */
-static int describe(struct iot_reading *r, struct iot_image *image, const char *name)
+static int describe(struct iot_reading *r, struct iot_image *image, const char *name,
+                    unsigned worker)
 {
     static const char *const nothing[] = {NULL};
     const struct iot_file_header *h = &image->file.header;
@@ -107,10 +109,10 @@ static int describe(struct iot_reading *r, struct iot_image *image, const char *
         .cpu = "",
         .mounts = "",
         .command = nothing,
-        .source = iot_arena_text(r->trace->arena, name, strlen(name)),
+        .source = iot_arena_text(r->arenas[worker], name, strlen(name)),
     };
-    struct fact_reader reader = {p, r->trace->arena, !p->source};
-    iot_container_facts(&image->file, r->reader, on_fact, &reader);
+    struct fact_reader reader = {p, r->arenas[worker], !p->source};
+    iot_container_facts(&image->file, r->readers[worker], on_fact, &reader);
     return reader.failed ? -1 : 0;
 }
 
@@ -158,6 +160,39 @@ static int note_damage(struct iot_trace *trace, const char *name, const char *da
     return kept ? 0 : -1;
 }
 
+int iot_reading_room_of(struct iot_reading *r, unsigned worker)
+{
+    if (!r->readers[worker])
+        r->readers[worker] = iot_reader_new();
+    if (!r->arenas[worker])
+        r->arenas[worker] = iot_arena_new();
+    return r->readers[worker] && r->arenas[worker] ? 0 : -1;
+}
+
+struct opening {
+    struct iot_reading *r;
+    struct dirent **entries;
+};
+
+static int open_image(void *user, size_t i, unsigned worker)
+{
+    struct opening *o = user;
+    const char *name = o->entries[i]->d_name;
+    struct iot_image *image = &o->r->images[i];
+    if (!worker)
+        iot_progress("looking through the trace files", i, o->r->n_images);
+    if (iot_container_open(&image->file, o->r->folder, name)) {
+        image->unusable = 1;
+        return 0;
+    }
+    if (iot_reading_room_of(o->r, worker) ||
+        iot_container_scan(&image->file, o->r->readers[worker]) ||
+        describe(o->r, image, name, worker) || start_clock(image))
+        return -1;
+    iot_container_close(&image->file);
+    return 0;
+}
+
 /* Returns -1 with `error` set if there is no going on. */
 static int open_images(struct iot_reading *r, struct dirent **entries, int n, char *error)
 {
@@ -165,26 +200,26 @@ static int open_images(struct iot_reading *r, struct dirent **entries, int n, ch
     r->images = calloc((size_t)n, sizeof *r->images);
     if (!r->images)
         return -1;
+    r->n_images = (size_t)n;
+    for (int i = 0; i < n; i++)
+        r->images[i].file.fd = -1;
+    if (iot_workers_run((size_t)n, open_image, &(struct opening){r, entries}))
+        return -1;
+    r->n_images = 0;
     for (int i = 0; i < n; i++) {
-        const char *name = entries[i]->d_name;
-        struct iot_image *image = &r->images[r->n_images];
-        iot_progress("looking through the trace files", (size_t)i, (size_t)n);
-        if (iot_container_open(&image->file, r->folder, name)) {
-            if (image->file.newer) {
-                snprintf(error, ERROR_BYTES, "%s/%s: %s; a newer iotrace reads it", trace->folder,
-                         name, image->file.damage);
-                return -1;
-            }
-            trace->salvaged_processes++;
-            if (note_damage(trace, name, image->file.damage))
-                return -1;
+        struct iot_image *image = &r->images[i];
+        if (!image->unusable) {
+            r->images[r->n_images++] = *image;
             continue;
         }
-        r->n_images++;
-        if (iot_container_scan(&image->file, r->reader) || describe(r, image, name) ||
-            start_clock(image))
+        if (image->file.newer) {
+            snprintf(error, ERROR_BYTES, "%s/%s: %s; a newer iotrace reads it", trace->folder,
+                     entries[i]->d_name, image->file.damage);
             return -1;
-        iot_container_close(&image->file);
+        }
+        trace->salvaged_processes++;
+        if (note_damage(trace, entries[i]->d_name, image->file.damage))
+            return -1;
     }
     if (r->n_images)
         return 0;
@@ -287,7 +322,7 @@ static int read_all(struct iot_reading *r, struct dirent **entries, int n, char 
         return -1;
     for (size_t i = 0; i < r->n_images; i++)
         for (size_t k = 0; k < r->images[i].file.n_pieces; k++)
-            rows += r->images[i].file.pieces[k].rows;
+            rows += r->images[i].file.pieces[k].events;
     r->names = calloc(r->n_images, sizeof *r->names);
     if (!r->names || iot_events_init(&trace->events, rows) ||
         iot_files_init(&r->files, trace->arena) || iot_reading_rows(r) || iot_reading_requests(r))
@@ -308,7 +343,7 @@ static int read_all(struct iot_reading *r, struct dirent **entries, int n, char 
     trace->files = r->files.files;
     trace->n_files = r->files.n;
     r->files.files = NULL;
-    return iot_mapped_resolve(trace);
+    return iot_mapped_resolve(trace) || iot_loader_workers_find(trace) ? -1 : 0;
 }
 
 static void free_reading(struct iot_reading *r)
@@ -322,7 +357,11 @@ static void free_reading(struct iot_reading *r)
     free(r->names);
     free(r->lane_image);
     iot_files_free(&r->files);
-    iot_reader_free(r->reader);
+    for (unsigned k = 0; k < IOT_WORKERS_MAX; k++) {
+        iot_reader_free(r->readers[k]);
+        if (k && r->arenas[k])
+            iot_arena_adopt(r->arenas[0], r->arenas[k]);
+    }
 }
 
 struct iot_trace *iot_trace_read(const char *folder, char error[512])
@@ -344,8 +383,7 @@ struct iot_trace *iot_trace_read(const char *folder, char error[512])
     } else {
         snprintf(error, ERROR_BYTES, "%s: out of memory; read it on a machine with more", folder);
         r.trace = calloc(1, sizeof *r.trace);
-        r.reader = iot_reader_new();
-        if (r.trace && r.reader && (r.trace->arena = iot_arena_new())) {
+        if (r.trace && (r.trace->arena = r.arenas[0] = iot_arena_new())) {
             r.trace->damage = "";
             r.trace->folder = iot_arena_text(r.trace->arena, folder, strlen(folder));
             failed = !r.trace->folder || read_all(&r, entries, n, error);

@@ -49,6 +49,7 @@ struct iot_process {
     uint8_t end;          /* enum iot_end */
     uint8_t salvaged;     /* its file was torn or damaged, and only part of it was read */
     uint8_t tsc;          /* its clock was the TSC */
+    uint8_t loader;       /* a PyTorch DataLoader's worker: loader_workers.h */
     uint32_t first_lane, n_lanes; /* neighbours in lanes[]; lane 0 is always there */
     int64_t start_ns, end_ns;     /* end: of its last event */
     uint64_t start_mono_ns, start_realtime_ns;

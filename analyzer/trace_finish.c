@@ -88,8 +88,11 @@ int iot_reading_resolve(struct iot_reading *r)
     return iot_files_addresses(&r->files);
 }
 
-static int finish_lane(struct iot_trace *t, struct iot_lane *lane)
+static int finish_lane(void *trace, size_t k, unsigned worker)
 {
+    (void)worker;
+    struct iot_trace *t = trace;
+    struct iot_lane *lane = &t->lanes[k];
     const struct iot_process *p = &t->processes[lane->process];
     const struct iot_events *e = &t->events;
     lane->start_ns = lane->end_ns = p->start_ns;
@@ -185,10 +188,7 @@ int iot_reading_finish(struct iot_reading *r)
         p->start_ns = p->end_ns = iot_reading_time(r, p->start_mono_ns);
         t->dropped_events += p->dropped_events;
     }
-    for (size_t k = 0; k < t->n_lanes; k++)
-        if (finish_lane(t, &t->lanes[k]))
-            return -1;
-    if (order(t))
+    if (iot_workers_run(t->n_lanes, finish_lane, t) || order(t))
         return -1;
     t->wall_ns = wall(t);
     return 0;

@@ -7,6 +7,7 @@
 #include "analyzer/container.h"
 #include "analyzer/names.h"
 #include "analyzer/trace.h"
+#include "analyzer/workers.h"
 
 /* One file of the folder. */
 struct iot_image {
@@ -14,11 +15,13 @@ struct iot_image {
     struct iot_process process; /* as far as header and facts tell */
     struct iot_anchor *anchors;
     struct iot_clock_map clock;
+    uint8_t unusable; /* nothing of the file can be read */
 };
 
 struct iot_reading {
     struct iot_trace *trace;
-    struct iot_reader *reader;
+    struct iot_reader *readers[IOT_WORKERS_MAX]; /* by worker; made at its first use */
+    struct iot_arena *arenas[IOT_WORKERS_MAX];   /* likewise; the first is the trace's */
     struct iot_files files;
     struct iot_image *images; /* the root first, then by start */
     struct iot_names *names;  /* of each image */
@@ -35,7 +38,8 @@ struct iot_reading {
 /* The functions return 0, or -1 if out of memory. */
 
 /* Reads the rows of all images into events and lanes, those of vfork children into processes of
- * their own. trace->events has room for all. */
+ * their own. trace->events has room for all. What comes to be does not depend on how many workers
+ * there are. */
 int iot_reading_rows(struct iot_reading *r);
 
 /* Joins the rows of asynchronous requests to events in lanes of their own. */
@@ -47,9 +51,11 @@ int iot_reading_resolve(struct iot_reading *r);
 /* Orders events, lanes and processes, and finds where they and the run end. */
 int iot_reading_finish(struct iot_reading *r);
 
-/* A lane whose events begin with the next one; NULL if out of memory. */
-struct iot_lane *iot_reading_add_lane(struct iot_reading *r, uint32_t process, uint32_t image,
-                                      uint32_t number, uint32_t tid);
+/* A lane of the run, whose events are there or come next. */
+int iot_reading_add_lane(struct iot_reading *r, uint32_t image, const struct iot_lane *lane);
+
+/* What a worker keeps for itself: its buffers, and where its strings go. */
+int iot_reading_room_of(struct iot_reading *r, unsigned worker);
 
 /* From CLOCK_MONOTONIC to the time of the run, within what trace.h allows. */
 int64_t iot_reading_time(const struct iot_reading *r, uint64_t mono_ns);

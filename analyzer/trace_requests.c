@@ -260,15 +260,14 @@ static int add_lanes(struct joining *j, size_t from, size_t to, uint32_t *depth_
         order[first[depth_of[k] + 1]++] = k;
     for (size_t d = 0, at = 0; d < depth && !failed; d++) {
         uint32_t image = r->lane_image[j->wholes[from].made_lane];
-        struct iot_lane *lane =
-            iot_reading_add_lane(r, j->wholes[from].process, image, (*number)++, 0);
-        failed = !lane;
-        if (failed)
-            break;
-        lane->kind = j->wholes[from].kind;
+        struct iot_lane lane = {.process = j->wholes[from].process,
+                                .number = (*number)++,
+                                .kind = j->wholes[from].kind,
+                                .first_event = t->events.n};
         for (; at < first[d + 1]; at++)
             put_in(t, &j->wholes[order[at]], &t->requests[t->n_requests++]);
-        lane->n_events = t->events.n - lane->first_event;
+        lane.n_events = t->events.n - lane.first_event;
+        failed = iot_reading_add_lane(r, image, &lane);
     }
     free(first);
     free(order);

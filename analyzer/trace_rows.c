@@ -1,7 +1,9 @@
-/* The rows of all images into events and lanes. */
+/* The rows of all images into events and lanes: each image by itself, by whichever worker, into room
+ * that was set apart for it; then one behind the other. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/events.h"
 #include "analyzer/progress.h"
 #include "analyzer/trace_reading.h"
 
@@ -10,7 +12,7 @@ static const int64_t LATEST_NS = ((int64_t)1 << 53) - 1;
 
 /* A child of vfork. Its rows stand among its parent's. */
 struct vfork_child {
-    uint32_t image, lane; /* of the parent */
+    uint32_t lane; /* of the parent */
     uint32_t pid, ppid;
     uint32_t outer; /* the child whose child it is; IOT_NO_INDEX: the image itself */
 };
@@ -21,9 +23,15 @@ struct vfork_row {
     struct iot_row row;
 };
 
+/* What one image comes to. */
 struct rows {
     struct iot_reading *r;
+    struct iot_arena *arena;
     uint32_t image;
+    struct iot_lane *lanes;
+    size_t n_lanes, lanes_room;
+    size_t first, end;  /* its events */
+    uint64_t unknown;   /* events of operations that this version does not know */
     uint32_t lane;      /* number */
     size_t first_event; /* of the lane */
     uint32_t current;   /* child of vfork that the rows are of; IOT_NO_INDEX: the image itself */
@@ -50,10 +58,9 @@ static int64_t since_start(struct iot_reading *r, struct iot_image *image, uint6
 }
 
 /* Numbers stay as they are until iot_reading_resolve(). */
-static void append(struct iot_reading *r, uint32_t image, const struct iot_row *row)
+static void append(struct iot_reading *r, uint32_t image, size_t i, const struct iot_row *row)
 {
     struct iot_events *e = &r->trace->events;
-    size_t i = e->n++;
     e->t0_ns[i] = since_start(r, &r->images[image], row->t0);
     e->t1_ns[i] = since_start(r, &r->images[image], row->t1);
     if (e->t1_ns[i] < e->t0_ns[i])
@@ -70,23 +77,34 @@ static void append(struct iot_reading *r, uint32_t image, const struct iot_row *
     e->err[i] = row->err;
 }
 
-struct iot_lane *iot_reading_add_lane(struct iot_reading *r, uint32_t process, uint32_t image,
-                                      uint32_t number, uint32_t tid)
+int iot_reading_add_lane(struct iot_reading *r, uint32_t image, const struct iot_lane *lane)
 {
     struct iot_trace *t = r->trace;
     size_t room = r->lanes_room;
     struct iot_lane *lanes = iot_reading_room(t->lanes, t->n_lanes, &room, sizeof *lanes);
     if (!lanes)
-        return NULL;
+        return -1;
     t->lanes = lanes;
     uint32_t *images = iot_reading_room(r->lane_image, t->n_lanes, &r->lanes_room, sizeof *images);
     if (!images)
-        return NULL;
+        return -1;
     r->lane_image = images;
     images[t->n_lanes] = image;
-    lanes[t->n_lanes] = (struct iot_lane){
-        .process = process, .number = number, .tid = tid, .first_event = t->events.n};
-    return &lanes[t->n_lanes++];
+    lanes[t->n_lanes++] = *lane;
+    return 0;
+}
+
+/* A lane of the image. */
+static struct iot_lane *add_lane(struct rows *rows, uint32_t number, uint32_t tid)
+{
+    struct iot_lane *lanes =
+        iot_reading_room(rows->lanes, rows->n_lanes, &rows->lanes_room, sizeof *lanes);
+    if (!lanes)
+        return NULL;
+    rows->lanes = lanes;
+    lanes[rows->n_lanes] = (struct iot_lane){
+        .process = rows->image, .number = number, .tid = tid, .first_event = rows->end};
+    return &lanes[rows->n_lanes++];
 }
 
 static int add_process(struct iot_reading *r, const struct iot_process *process)
@@ -110,7 +128,7 @@ static void enter_child(struct rows *rows, const struct iot_row *start)
         return;
     }
     rows->children = more;
-    more[rows->n_children] = (struct vfork_child){rows->image, rows->lane, (uint32_t)start->offset,
+    more[rows->n_children] = (struct vfork_child){rows->lane, (uint32_t)start->offset,
                                                   (uint32_t)start->result, rows->current};
     rows->current = (uint32_t)rows->n_children++;
 }
@@ -132,12 +150,12 @@ static void move(struct rows *rows, const struct iot_row *row)
  * a second one takes its place. */
 static void take_back_exec(struct rows *rows, const struct iot_row *failed)
 {
-    struct iot_events *e = &rows->r->trace->events;
+    const struct iot_events *e = &rows->r->trace->events;
     if (rows->current == IOT_NO_INDEX) {
-        if (e->n > rows->first_event && e->op[e->n - 1] == IOT_OP_EXEC &&
-            e->result[e->n - 1] != -1 &&
-            e->t0_ns[e->n - 1] == since_start(rows->r, &rows->r->images[rows->image], failed->t0))
-            e->n--;
+        size_t n = rows->end;
+        if (n > rows->first_event && e->op[n - 1] == IOT_OP_EXEC && e->result[n - 1] != -1 &&
+            e->t0_ns[n - 1] == since_start(rows->r, &rows->r->images[rows->image], failed->t0))
+            rows->end--;
     } else if (rows->n_moved) {
         const struct vfork_row *last = &rows->moved[rows->n_moved - 1];
         if (last->child == rows->current && last->row.op == IOT_OP_EXEC &&
@@ -150,7 +168,7 @@ static void on_event(void *user, const struct iot_row *row)
 {
     struct rows *rows = user;
     if (!iot_op_info(row->op)->class_) {
-        rows->r->trace->unknown_events++;
+        rows->unknown++;
         return;
     }
     if (row->op == IOT_OP_START && row->obj2 == 1)
@@ -161,7 +179,7 @@ static void on_event(void *user, const struct iot_row *row)
     if (row->op == IOT_OP_EXEC && row->result == -1)
         take_back_exec(rows, row);
     if (rows->current == IOT_NO_INDEX)
-        append(rows->r, rows->image, row);
+        append(rows->r, rows->image, rows->end++, row);
     else if (!rows->failed)
         move(rows, row);
 }
@@ -169,29 +187,35 @@ static void on_event(void *user, const struct iot_row *row)
 static void on_definition(void *user, const struct iot_definition *definition)
 {
     struct rows *rows = user;
-    if (iot_names_define(&rows->r->names[rows->image], rows->r->trace->arena, definition))
+    if (iot_names_define(&rows->r->names[rows->image], rows->arena, definition))
         rows->failed = 1;
 }
 
-static int read_image(struct rows *rows)
+static int read_image(void *user, size_t index, unsigned worker)
 {
+    struct rows *rows = (struct rows *)user + index;
     struct iot_reading *r = rows->r;
     struct iot_image *image = &r->images[rows->image];
     struct iot_container *c = &image->file;
     const struct iot_row_visitor visitor = {on_event, on_definition, rows};
     struct iot_lane *lane = NULL;
 
+    if (!worker)
+        iot_progress("reading the trace files", index, r->n_images);
+    if (iot_reading_room_of(r, worker))
+        return -1;
+    rows->arena = r->arenas[worker];
     if (!c->n_pieces || c->pieces[0].lane != 0)
-        if (!iot_reading_add_lane(r, rows->image, rows->image, 0, image->process.pid))
+        if (!add_lane(rows, 0, image->process.pid))
             return -1;
     if (iot_container_reopen(c, r->folder, image->process.source))
         return 0; /* gone since the scan: counted as damage */
     for (size_t i = 0; i < c->n_pieces; i++) {
         const struct iot_piece *p = &c->pieces[i];
         if (!lane || lane->number != p->lane) {
-            if (lane && lane->number && lane->first_event == r->trace->events.n)
-                r->trace->n_lanes--; /* nothing was in it */
-            if (!(lane = iot_reading_add_lane(r, rows->image, rows->image, p->lane, p->tid)))
+            if (lane && lane->number && lane->first_event == rows->end)
+                rows->n_lanes--; /* nothing was in it */
+            if (!(lane = add_lane(rows, p->lane, p->tid)))
                 return -1;
             rows->lane = p->lane;
             rows->first_event = lane->first_event;
@@ -199,13 +223,13 @@ static int read_image(struct rows *rows)
         } else if (p->slot != p[-1].slot || p->epoch != p[-1].epoch + 1) {
             rows->current = IOT_NO_INDEX; /* rows are missing: perhaps the parent's own */
         }
-        iot_container_rows(c, r->reader, p, &visitor);
-        lane->n_events = r->trace->events.n - lane->first_event;
+        iot_container_rows(c, r->readers[worker], p, &visitor);
+        lane->n_events = rows->end - lane->first_event;
         if (rows->failed)
             return -1;
     }
     if (lane && lane->number && !lane->n_events)
-        r->trace->n_lanes--;
+        rows->n_lanes--;
     iot_container_close(c);
     return 0;
 }
@@ -247,6 +271,22 @@ static enum iot_end end_of(const struct vfork_row *rows, size_t n, uint32_t pid,
     return bsearch(&pid, pids, n_pids, sizeof *pids, by_number) ? IOT_END_EXEC : IOT_END_OPEN;
 }
 
+/* Puts the image's events and lanes behind those that are there. */
+static int place_image(struct rows *rows)
+{
+    struct iot_trace *t = rows->r->trace;
+    size_t back = rows->first - t->events.n;
+    iot_events_move(&t->events, t->events.n, rows->first, rows->end - rows->first);
+    t->events.n += rows->end - rows->first;
+    t->unknown_events += rows->unknown;
+    for (size_t k = 0; k < rows->n_lanes; k++) {
+        rows->lanes[k].first_event -= back;
+        if (iot_reading_add_lane(rows->r, rows->image, &rows->lanes[k]))
+            return -1;
+    }
+    return 0;
+}
+
 /* Each child of vfork becomes a process of one lane, with its parent's numbers and clock. */
 static int place_children(struct rows *rows, const uint32_t *pids)
 {
@@ -258,16 +298,18 @@ static int place_children(struct rows *rows, const uint32_t *pids)
             if (rows->moved[end].child != rows->moved[i].child)
                 break;
 
-        struct iot_process p = r->images[child->image].process;
-        struct iot_lane *lane =
-            iot_reading_add_lane(r, (uint32_t)r->trace->n_processes, child->image, 0, child->pid);
-        if (!lane)
-            return -1;
+        struct iot_process p = r->images[rows->image].process;
+        struct iot_events *events = &r->trace->events;
+        struct iot_lane lane = {.process = (uint32_t)r->trace->n_processes,
+                                .tid = child->pid,
+                                .first_event = events->n,
+                                .n_events = end - i};
         for (size_t k = i; k < end; k++)
-            append(r, child->image, &rows->moved[k].row);
-        lane->n_events = end - i;
+            append(r, rows->image, events->n++, &rows->moved[k].row);
+        if (iot_reading_add_lane(r, rows->image, &lane))
+            return -1;
 
-        uint64_t start = r->start_mono + (uint64_t)r->trace->events.t0_ns[lane->first_event];
+        uint64_t start = r->start_mono + (uint64_t)events->t0_ns[lane.first_event];
         p.root = p.salvaged = 0;
         p.pid = child->pid;
         p.ppid = child->ppid;
@@ -285,23 +327,50 @@ static int place_children(struct rows *rows, const uint32_t *pids)
     return 0;
 }
 
+static size_t events_of(const struct iot_container *c)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->n_pieces; i++)
+        n += c->pieces[i].events;
+    return n;
+}
+
+static int place_all(struct iot_reading *r, struct rows *rows)
+{
+    int failed = 0, vforks = 0;
+    for (size_t i = 0; i < r->n_images && !failed; i++) {
+        failed = place_image(&rows[i]);
+        vforks |= rows[i].n_moved > 0;
+    }
+    uint32_t *pids = !failed && vforks ? pids_of_images(r) : NULL;
+    for (size_t i = 0; i < r->n_images && !failed && vforks; i++)
+        if (rows[i].n_moved)
+            failed = pids ? place_children(&rows[i], pids) : -1;
+    free(pids);
+    return failed;
+}
+
 int iot_reading_rows(struct iot_reading *r)
 {
-    struct rows rows = {.r = r, .current = IOT_NO_INDEX};
-    int result = 0;
+    struct rows *rows = calloc(r->n_images, sizeof *rows);
+    int failed = rows ? 0 : -1;
+    size_t first = 0;
 
-    for (size_t i = 0; i < r->n_images && !result; i++)
-        result = add_process(r, &r->images[i].process);
-    for (rows.image = 0; rows.image < r->n_images && !result; rows.image++) {
-        iot_progress("reading the trace files", rows.image, r->n_images);
-        result = read_image(&rows);
+    for (size_t i = 0; i < r->n_images && !failed; i++) {
+        failed = add_process(r, &r->images[i].process);
+        rows[i] = (struct rows){
+            .r = r, .image = (uint32_t)i, .first = first, .end = first, .current = IOT_NO_INDEX};
+        first += events_of(&r->images[i].file);
     }
-    if (!result && rows.n_moved) {
-        uint32_t *pids = pids_of_images(r);
-        result = pids ? place_children(&rows, pids) : -1;
-        free(pids);
+    if (!failed)
+        failed = iot_workers_run(r->n_images, read_image, rows);
+    if (!failed)
+        failed = place_all(r, rows);
+    for (size_t i = 0; rows && i < r->n_images; i++) {
+        free(rows[i].lanes);
+        free(rows[i].children);
+        free(rows[i].moved);
     }
-    free(rows.children);
-    free(rows.moved);
-    return result;
+    free(rows);
+    return failed;
 }

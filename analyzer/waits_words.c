@@ -229,6 +229,8 @@ static int say(const struct words *w, const struct sum *s, struct iot_waited *to
     }
     to->doing = doings[most];
     to->object = r->files[s->row].object;
+    to->batch = to->object == IOT_INPUT && most == READING &&
+                r->trace->processes[r->trace->lanes[s->lane].process].loader;
     to->path = s->several ? w->pattern[s->family] : r->files[s->row].path;
     to->waiter = iot_lane_name(r->trace, s->waiter, r->arena);
     to->other = iot_lane_name(r->trace, s->lane, r->arena);

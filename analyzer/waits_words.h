@@ -13,6 +13,7 @@ struct iot_waited {
     const char *path;   /* a file, or several of one folder with '*' for what differs */
     uint8_t object;     /* enum iot_object */
     int64_t waited_ns;  /* exposed time of those calls: they add up to what is waited for */
+    uint8_t batch;      /* the other is a DataLoader's worker that reads a batch ahead */
 };
 
 /* Fills report->waits, by time. An exposed call is waited for by the first lane that carries the

@@ -7,6 +7,7 @@
 #ifndef IOT_FORMAT_FILE_H
 #define IOT_FORMAT_FILE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* Rule: MAJOR changes when an old reader would read wrong figures, MINOR when it
@@ -69,6 +70,8 @@ struct iot_file_header {
     struct iot_called called_start, called_end; /* 0 for both: not known */
     uint64_t own_read_bytes;                    /* by the recorder, since called_start */
 };
+/* What a file has at least; fields behind that are zero where it ends before them. */
+#define IOT_HEADER_LEAST offsetof(struct iot_file_header, called_start)
 _Static_assert(sizeof(struct iot_file_header) <= IOT_HEADER_BYTES, "header fits its page");
 
 /* Facts: a list in segment 0 behind the header page, each 8-byte aligned, ended by

@@ -239,17 +239,37 @@ int daemon(int stay, int keep)
 }
 
 /* Called by vfork (vfork.S) before the child is made; the child and then the parent call the
- * second. While the child lives its parent's thread stands still, so that it can use its buffers.
- */
-static __thread uint64_t vfork_t0 __attribute__((tls_model("initial-exec")));
-
+ * second. While the child lives its parent's thread stands still, so that it can use its buffers. */
 void iot_vfork_before(void);
 pid_t iot_vfork_after(long result);
 
+/* The vforks that have not come back, of children within children: all of them run in this thread. */
+enum { VFORKS_MAX = 4 };
+static __thread struct {
+    uint32_t pid; /* vfork_pid of who called it */
+    uint64_t t0;
+} vforks[VFORKS_MAX] __attribute__((tls_model("initial-exec")));
+static __thread unsigned n_vforks __attribute__((tls_model("initial-exec")));
+
 void iot_vfork_before(void)
 {
-    iot_enter();
-    vfork_t0 = iot_now();
+    const struct iot_thread *t = iot_enter();
+    uint32_t pid = t ? t->vfork_pid : 0;
+    if (!pid)
+        n_vforks = 0; /* what a child has left that was killed */
+    if (n_vforks == VFORKS_MAX)
+        return;
+    vforks[n_vforks].pid = pid;
+    vforks[n_vforks++].t0 = iot_now();
+}
+
+/* When the caller's vfork began; of one within too many others: now. */
+static uint64_t vfork_began(uint32_t pid)
+{
+    while (n_vforks > 0)
+        if (vforks[--n_vforks].pid == pid)
+            return vforks[n_vforks].t0;
+    return iot_now();
 }
 
 pid_t iot_vfork_after(long result)
@@ -259,19 +279,20 @@ pid_t iot_vfork_after(long result)
     struct iot_thread *t = iot_enter();
     if (t && result == 0) {
         long pid = iot_sys(SYS_getpid);
+        uint32_t parent = t->vfork_pid ? t->vfork_pid : iot_process->pid;
         t->vfork_pid = pid > 0 ? (uint32_t)pid : UINT32_MAX; /* behind a filter it is not known */
         if (pid > 0)
-            moment(t, &(struct iot_row){.result = iot_process->pid,
-                                        .offset = t->vfork_pid,
-                                        .obj2 = 1,
-                                        .obj = t->lane,
-                                        .op = IOT_OP_START});
+            moment(t, &(struct iot_row){.result = parent,
+                                    .offset = t->vfork_pid,
+                                    .obj2 = 1,
+                                    .obj = t->lane,
+                                    .op = IOT_OP_START});
     } else if (t) {
         long pid = iot_sys(SYS_getpid);
         int child = pid > 0 && (uint32_t)pid != iot_process->pid; /* a child can be a parent */
         t->vfork_pid = child ? (uint32_t)pid : 0;
         iot_environment_done(t);
-        iot_event(t, &(struct iot_row){.t0 = vfork_t0,
+        iot_event(t, &(struct iot_row){.t0 = vfork_began(t->vfork_pid),
                                        .t1 = iot_now(),
                                        .result = result < 0 ? -1 : result,
                                        .err = (uint16_t)(result < 0 ? -result : 0),

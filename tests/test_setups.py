@@ -15,12 +15,15 @@ TOP = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(TOP / "scripts"))
 from tap import Tap
 
-# name, compiler, options of meson setup, whether the unit tests are run
+# name, compiler, options of meson setup, arguments of meson test (None: no test is run)
 SETUPS = [
-    ("gcc, release, no warning", "gcc", ["--buildtype=release", "--werror"], False),
-    ("clang, no warning", "clang", ["--werror"], False),
+    ("gcc, release, no warning", "gcc", ["--buildtype=release", "--werror"], None),
+    ("clang, no warning", "clang", ["--werror"], None),
     ("address and undefined behaviour sanitizers", "gcc",
-     ["-Db_sanitize=address,undefined", "-Db_lundef=false"], True),
+     ["-Db_sanitize=address,undefined", "-Db_lundef=false"],
+     ["--no-suite", "full", "--no-suite", "house"]),
+    ("thread sanitizer, what reads traces", "gcc", ["-Db_sanitize=thread", "-Db_lundef=false"],
+     ["-t", "10", "cli_bad"]), # Criterion does not run with it
 ]
 # What an installation holds, below its prefix.
 INSTALLED = ["bin/iotrace", "lib/libiotrace.so", "include/iotrace.h", "lib/pkgconfig/iotrace.pc",
@@ -41,9 +44,9 @@ def build(folder, compiler, options):
 
 def check_setup(folder, compiler, options, tests):
     bad = build(folder, compiler, options)
-    if not bad and tests:
-        bad = meson("test", "-C", folder, "--no-rebuild", "--print-errorlogs", "--no-suite", "full",
-                    "--no-suite", "house")
+    if not bad and tests is not None:
+        bad = meson("test", "-C", folder, "--no-rebuild", "--print-errorlogs", *tests,
+                    env={"IOTRACE_THREADS": "4"})
     return bad
 
 

@@ -16,7 +16,8 @@ sys.dont_write_bytecode = True
 IOTRACE, MAKE_BAD = sys.argv.pop(1), sys.argv.pop(1)
 HERE = Path(__file__).resolve().parent
 GOLDEN = HERE.parent / "golden" / "v1"
-sys.path.insert(0, str(HERE.parent / "reader"))
+sys.path[:0] = [str(HERE.parent / "reader"), str(HERE.parent / "e2e")]
+import schema
 from xxh64 import xxh64
 
 SEGMENT = 131072
@@ -69,9 +70,10 @@ REJECTED = {"newer_major": "byte 8: format version 2.0"}
 ALONE = ("major_0", "odd_sizes", "unknown_clock", "late_start", "empty", "within_header")
 
 
-def run(*arguments, timeout=30):
+def run(*arguments, timeout=30, threads=None):
+    env = os.environ | ({"IOTRACE_THREADS": str(threads)} if threads else {})
     return subprocess.run([IOTRACE, *arguments], stdin=subprocess.DEVNULL, capture_output=True,
-                          timeout=timeout, check=False)
+                          timeout=timeout, check=False, env=env)
 
 
 def header(data):
@@ -107,8 +109,7 @@ class Bad(unittest.TestCase):
         done = run("report", folder, "--format", "json")
         self.assertEqual((done.returncode, done.stderr), (0, b""), done)
         report = json.loads(done.stdout)
-        self.assertEqual(sum(report["path"].values()), report["wall_ns"])
-        self.assertEqual(report["path"]["io_ns"], report["total"]["exposed_ns"])
+        self.assertEqual(schema.check_report(report, complete=False), [])
         return report
 
     def salvaged(self, folder, n, words):
@@ -138,6 +139,15 @@ class Bad(unittest.TestCase):
         for name, words in REJECTED.items():
             with self.subTest(name):
                 self.refused(self.made / name, words)
+
+    def test_any_number_of_threads(self):
+        """Reads the same, with more of them than files too."""
+        for folder in (*sorted(self.made.iterdir()), GOLDEN):
+            for what in (("report", "--format", "json"), ("dump", "--format", "jsonl")):
+                with self.subTest(folder.name, what=what[0]):
+                    one, many = (run(what[0], folder, *what[1:], threads=n) for n in (1, 7))
+                    self.assertEqual((one.returncode, one.stdout, one.stderr),
+                                     (many.returncode, many.stdout, many.stderr))
 
     def test_alone_a_file_is_refused(self):
         for name in ALONE:

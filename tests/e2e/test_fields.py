@@ -192,6 +192,27 @@ def check_markdown(place):
     return bad
 
 
+def check_vfork(place):
+    """A child of a child of vfork: each call begins before its child, who knows its parent."""
+    (place / "children").mkdir()
+    folder = place / "trace-vfork"
+    done = harness.trace([harness.victim("victim_hazard_children"), place / "children",
+                          "vfork_twice"], folder)
+    events = harness.dump(folder)
+    calls = {e["result"]: e for e in events if e["op"] == "vfork"}
+    starts = {}
+    for e in events:
+        if e["op"] == "start" and e["pid"] in calls:
+            starts.setdefault(e["pid"], e)
+    bad = [] if done.status == 0 else [f"status {done.status}: {done.tail()}"]
+    if len(calls) != 10 or len(starts) != 10:
+        bad.append(f"{len(calls)} calls of vfork and {len(starts)} children")
+    for pid, start in starts.items():
+        if calls[pid]["t0_ns"] > start["t0_ns"] or calls[pid]["pid"] != start["result"]:
+            bad.append(f"{calls[pid]} began {start}")
+    return bad
+
+
 def main():
     out = Tap()
     with harness.workplace() as place:
@@ -208,6 +229,7 @@ def main():
         out.run("the ledger of a run", partial(check_ledger, place, place / "trace-warm"))
         out.run("the ledger of another", partial(check_ledger, place, place / "trace-decode"))
         out.run("Markdown", partial(check_markdown, place))
+        out.run("vfork within vfork", partial(check_vfork, place))
     return out.done()
 
 

@@ -240,9 +240,10 @@ class File:
         if len(head) >= 12 and struct.unpack_from("<H", head, 8)[0] > MAJOR:
             raise Newer("version %d.%d, and this reads %d.%d" %
                         (*struct.unpack_from("<HH", head, 8), MAJOR, MINOR))
-        if len(head) < 232:
+        if len(head) < 192:
             raise Rejected("ends within its header")
-        values = struct.unpack_from("<" + "".join(code for _, code in HEADER), head, 8)
+        values = struct.unpack_from("<" + "".join(code for _, code in HEADER),
+                                    head.ljust(232, b"\0"), 8)
         h = collections.namedtuple("Header", [name for name, _ in HEADER])(*values)
         if h.checksum != xxh64(head[:112]):
             raise Rejected("the header's checksum does not match")

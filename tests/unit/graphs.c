@@ -88,6 +88,12 @@ void iot_test_beside(struct iot_graph *g, int64_t s, int64_t w)
     cross(&b, read, g->end, 0);
 }
 
+uint64_t iot_test_graphs(void)
+{
+    const char *setting = getenv("IOT_TEST_GRAPHS");
+    return setting ? strtoull(setting, NULL, 10) : 10000;
+}
+
 uint64_t iot_test_random(uint64_t *state, uint64_t below)
 {
     uint64_t z = *state += 0x9e3779b97f4a7c15u; /* splitmix64 */

@@ -12,6 +12,9 @@ void iot_test_pipeline(struct iot_graph *g, int64_t s, int64_t d, int64_t c, int
 /* One call of service s beside an independent window w; the end waits for both. */
 void iot_test_beside(struct iot_graph *g, int64_t s, int64_t w);
 
+/* How many random graphs a test makes: IOT_TEST_GRAPHS, or 10000. */
+uint64_t iot_test_graphs(void);
+
 /* A reproducible random number in 0 .. below - 1. */
 uint64_t iot_test_random(uint64_t *state, uint64_t below);
 

@@ -270,15 +270,9 @@ static void check_curve(const struct run *run, const struct truth *t)
     cr_assert(eq(i64, base, x->t0_ns + x->t1_ns));
 }
 
-static uint64_t graphs_to_test(void)
-{
-    const char *setting = getenv("IOT_TEST_GRAPHS");
-    return setting ? strtoull(setting, NULL, 10) : 10000;
-}
-
 Test(expose, random_graphs_against_all_paths)
 {
-    uint64_t graphs = graphs_to_test();
+    uint64_t graphs = iot_test_graphs();
     size_t cut = 0, kept = 0, pieces = 0, inexact = 0;
 
     for (uint64_t seed = 0; seed < graphs; seed++) {
@@ -344,7 +338,7 @@ static size_t whole_replays(struct run *run, struct iot_lambda left, struct iot_
 
 Test(expose, larger_graphs_against_whole_replays)
 {
-    uint64_t graphs = graphs_to_test() / 10;
+    uint64_t graphs = iot_test_graphs() / 10;
     size_t pieces = 0;
 
     for (uint64_t seed = 0; seed < graphs; seed++) {

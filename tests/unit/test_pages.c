@@ -100,7 +100,8 @@ Test(pages, markdown_is_as_complete_as_text)
 {
     static const char *const headings[] = {"Steps",      "Who waited for whom", "Queues",
                                            "What to do", "Not seen",            "Not proved"};
-    struct iot_waited waited = {"main thread", "reader", "reading", "/d/*.jpg", IOT_INPUT, WALL / 9};
+    struct iot_waited waited = {"main thread", "reader",  "reading", "/d/*.jpg",
+                                IOT_INPUT,     WALL / 9, 0};
     struct iot_queue queue = {.name = "pipe:[7]",
                               .producer = "reader",
                               .consumer = "main thread",

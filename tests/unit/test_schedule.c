@@ -1,4 +1,5 @@
-/* From a trace to its schedule: random programs, against a simulator that knows who let whom go on. */
+/* From a trace to its schedule: random programs, against a simulator that knows who let whom go on.
+ * IOT_TEST_GRAPHS sets how many programs (10000). */
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,8 +11,6 @@
 #include "tests/unit/brute.h"
 #include "tests/unit/graphs.h"
 #include "tests/unit/programs.h"
-
-enum { PROGRAMS = 10000, SMALL_PROGRAMS = 2000 };
 
 static void check_sums(const struct iot_model *m, uint64_t seed)
 {
@@ -62,7 +61,7 @@ static void check_recoverable(const struct iot_model *m, const struct iot_test_p
 
 Test(schedule, random_programs_take_what_the_simulator_says)
 {
-    for (uint64_t seed = 1; seed <= PROGRAMS; seed++) {
+    for (uint64_t seed = 1; seed <= iot_test_graphs(); seed++) {
         struct iot_test_program *p = iot_test_program_new(seed, 0);
         struct iot_model *m = iot_model_build(&p->trace);
         cr_assert_eq(m->wall_ns, p->trace.wall_ns, "seed %" PRIu64, seed);
@@ -79,8 +78,8 @@ Test(schedule, random_programs_take_what_the_simulator_says)
 
 Test(schedule, exposed_is_that_of_all_paths)
 {
-    int checked = 0;
-    for (uint64_t seed = 1; seed <= SMALL_PROGRAMS; seed++) {
+    uint64_t programs = iot_test_graphs() / 5, checked = 0;
+    for (uint64_t seed = 1; seed <= programs; seed++) {
         struct iot_test_program *p = iot_test_program_new(seed, 1);
         struct iot_model *m = iot_model_build(&p->trace);
         const struct iot_graph *g = &m->schedule->graph;
@@ -108,5 +107,5 @@ Test(schedule, exposed_is_that_of_all_paths)
         iot_model_free(m);
         iot_test_program_free(p);
     }
-    cr_assert(checked > SMALL_PROGRAMS / 4, "%d small graphs", checked);
+    cr_assert(checked > programs / 4, "%" PRIu64 " small graphs", checked);
 }

@@ -252,6 +252,9 @@ static void memory(int fd)
     DO("mmap", at != MAP_FAILED);
     DO("madvise", madvise(at, 4096, MADV_WILLNEED) == 0);
     DO("madvise", posix_madvise(at, 8192, POSIX_MADV_SEQUENTIAL) == 0);
+    DO("mlock", mlock(at, 4096) == 0);
+    DO("mlock", mlock2(at, 4096, MLOCK_ONFAULT) == 0);
+    CHECK(munlock(at, 4096) == 0);
     DO("msync", msync(at, 4096, MS_SYNC) == 0);
     void *to = mremap(at, 8192, 16384, MREMAP_MAYMOVE);
     DO("mremap", to != MAP_FAILED);

@@ -1,0 +1,111 @@
+/* Whose end is the end of what is read from a pipe: that of a process that held it. */
+#include "analyzer/links.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+enum { SHELL, READER, OTHER, PROCESSES, EVENTS_MAX = 32 };
+enum { PIPE = 1, BLOCKED_FROM = 100000, EOF_AT = 1000000 };
+
+struct run {
+    struct iot_trace trace;
+    struct iot_process processes[PROCESSES + 1];
+    struct iot_lane lanes[PROCESSES + 1];
+    struct iot_file files[2];
+    int64_t t0[EVENTS_MAX], t1[EVENTS_MAX], bytes[EVENTS_MAX], result[EVENTS_MAX], offset[EVENTS_MAX];
+    uint64_t addr[EVENTS_MAX];
+    uint32_t file[EVENTS_MAX], file2[EVENTS_MAX], arg[EVENTS_MAX];
+    int32_t fd[EVENTS_MAX];
+    uint16_t op[EVENTS_MAX], err[EVENTS_MAX];
+};
+
+static size_t add(struct run *r, unsigned op, int64_t t0, int64_t t1, uint32_t file, int64_t result)
+{
+    size_t i = r->trace.events.n++;
+    r->op[i] = (uint16_t)op;
+    r->t0[i] = t0;
+    r->t1[i] = t1;
+    r->file[i] = file;
+    r->result[i] = result;
+    r->lanes[r->trace.n_lanes - 1].n_events++;
+    return i;
+}
+
+/* A process of one lane, whose events follow. */
+static void begin(struct run *r, uint32_t pid, uint32_t ppid, int64_t start, int64_t end)
+{
+    uint32_t p = (uint32_t)r->trace.n_processes++;
+    r->processes[p] = (struct iot_process){.pid = pid,
+                                           .ppid = ppid,
+                                           .root = !p,
+                                           .end = IOT_END_EXIT,
+                                           .first_lane = p,
+                                           .n_lanes = 1,
+                                           .start_ns = start,
+                                           .end_ns = end};
+    r->lanes[p] = (struct iot_lane){
+        .process = p, .tid = pid, .first_event = r->trace.events.n, .start_ns = start, .end_ns = end};
+    r->trace.n_lanes++;
+}
+
+static void init(struct run *r)
+{
+    *r = (struct run){.files = {{.name = ""}, {.name = "pipe:[7]", .kind = IOT_FILE_PIPE}}};
+    r->trace = (struct iot_trace){.processes = r->processes,
+                                  .lanes = r->lanes,
+                                  .files = r->files,
+                                  .n_files = 2,
+                                  .wall_ns = 2 * EOF_AT};
+    r->trace.events = (struct iot_events){0,       r->t0,   r->t1,  r->bytes, r->result,
+                                          r->offset, r->addr, r->file, r->file2, r->arg,
+                                          r->fd,   r->op,   r->err};
+}
+
+/* A shell that makes a pipe, starts a reader and another process, and closes the pipe before or after
+ * that; the other one ends while the reader waits. Returns the reader's waker, and whether it is
+ * said to have none. */
+static struct iot_waker waker_of_end(int started_with_the_pipe, int uses_it, int *unexplained)
+{
+    struct run r;
+    struct iot_links links;
+    int64_t close_at = started_with_the_pipe ? 40000 : 25000;
+
+    init(&r);
+    begin(&r, 10, 1, 0, 2 * EOF_AT);
+    add(&r, IOT_OP_PIPE, 10000, 10000, PIPE, 0);
+    add(&r, IOT_OP_FORK, 20000, 20000, 0, 11);
+    if (!started_with_the_pipe)
+        add(&r, IOT_OP_CLOSE, close_at, close_at, PIPE, 0);
+    add(&r, IOT_OP_FORK, 30000, 30000, 0, 12);
+    if (started_with_the_pipe)
+        add(&r, IOT_OP_CLOSE, close_at, close_at, PIPE, 0);
+    begin(&r, 11, 10, 21000, EOF_AT + 1000);
+    size_t read = add(&r, IOT_OP_READ, BLOCKED_FROM, EOF_AT, PIPE, 0);
+    begin(&r, 12, 10, 45000, EOF_AT - 5000); /* its first moment is after the close */
+    if (uses_it) {
+        size_t i = add(&r, IOT_OP_WRITE, 50000, 50000, PIPE, 5);
+        r.bytes[i] = 5;
+    }
+
+    cr_assert(eq(int, iot_links_find(&links, &r.trace), 0));
+    struct iot_waker waker = links.waker[read];
+    *unexplained = !!(links.flags[read] & IOT_LINK_UNEXPLAINED) && links.unmatched == 1;
+    iot_links_free(&links);
+    return waker;
+}
+
+Test(links, an_end_of_file_waits_for_who_held_the_pipe)
+{
+    int unexplained;
+    struct iot_waker waker = waker_of_end(1, 0, &unexplained);
+    cr_expect(waker.kind == IOT_WAKER_LANE && waker.index == OTHER && !unexplained);
+    waker = waker_of_end(0, 1, &unexplained);
+    cr_expect(waker.kind == IOT_WAKER_LANE && waker.index == OTHER && !unexplained);
+}
+
+Test(links, who_never_held_the_pipe_does_not_end_it)
+{
+    int unexplained;
+    struct iot_waker waker = waker_of_end(0, 0, &unexplained);
+    cr_expect(waker.kind == IOT_WAKER_NONE);
+}
