@@ -131,7 +131,8 @@ def recorded(args, folder):
         return drawn[:args.size], drawn[args.size:]
 
     alarms, states = rate(args.pairs, draw)
-    print(f"{2 * args.runs} runs of {Path(argv[0]).name if args.command else "the demo"}, "
+    name = Path(argv[0]).name if args.command else "the demo"
+    print(f"{2 * args.runs} runs of {name}, "
           f"{args.pairs} pairs of {args.size} against {args.size}: {100 * alarms:.2f} % false alarms")
     print_states(states, args.pairs)
     if args.changed:
