@@ -118,8 +118,11 @@ static bool was_cut(const struct iot_comparison *c)
     const json_t *file;
     for (int s = 0; s < IOT_SIDES; s++)
         for (size_t i = 0; i < c->sides[s].n; i++)
-            json_array_foreach(json_object_get(c->sides[s].runs[i].report, "files"), k,
-                               file) if (iot_metric_cut_row(file)) return true;
+            json_array_foreach(json_object_get(c->sides[s].runs[i].report, "files"), k, file)
+            {
+                if (iot_metric_cut_row(file))
+                    return true;
+            }
     return false;
 }
 

@@ -119,9 +119,11 @@ static int read_groups(const struct iot_comparison *c, struct groups *groups)
     const json_t *file;
     for (int s = 0; s < IOT_SIDES; s++)
         for (size_t i = 0; i < c->sides[s].n; i++)
-            json_array_foreach(
-                json_object_get(c->sides[s].runs[i].report, "files"), k,
-                file) if (add_file(groups, file, s, (double)c->sides[s].n)) return -1;
+            json_array_foreach(json_object_get(c->sides[s].runs[i].report, "files"), k, file)
+            {
+                if (add_file(groups, file, s, (double)c->sides[s].n))
+                    return -1;
+            }
     return 0;
 }
 
@@ -291,10 +293,12 @@ static double in_phase(const struct iot_compare_side *side, const char *name, in
         json_array_foreach(json_object_get(side->runs[i].report, "phases"), k, phase)
         {
             const char *own = json_string_value(json_object_get(phase, "name"));
-            json_array_foreach(json_object_get(phase, "objects"), o,
-                               row) if (own && !strcmp(own, name) &&
-                                        (object >= IOT_METRIC_TOTAL || object_of(row) == object))
-                sum += json_number_value(json_object_get(row, "exposed_ns"));
+            json_array_foreach(json_object_get(phase, "objects"), o, row)
+            {
+                if (own && !strcmp(own, name) &&
+                    (object >= IOT_METRIC_TOTAL || object_of(row) == object))
+                    sum += json_number_value(json_object_get(row, "exposed_ns"));
+            }
         }
     return sum / (double)side->n;
 }
