@@ -28,8 +28,8 @@ static int64_t ms_of(const struct timespec *t)
     return t ? t->tv_sec * 1000 + t->tv_nsec / 1000000 : -1;
 }
 
-/* It gives an error number; of an absolute time what is left is asked for. A time that cannot be
- * read is the kernel's to find out. */
+/* It gives an error number; of an absolute time what is left is asked for. Of a call that was
+ * refused the kernel need not have read it. */
 int clock_nanosleep(clockid_t clock, int flags, const struct timespec *wanted,
                     struct timespec *left)
 {
@@ -43,7 +43,8 @@ int clock_nanosleep(clockid_t clock, int flags, const struct timespec *wanted,
     call.t1 = iot_now();
     call.err = result;
     int64_t ns = 0;
-    if (result != EFAULT && (absolute || !(flags & TIMER_ABSTIME)))
+    int was_read = result == 0 || result == EINTR;
+    if (was_read && (absolute || !(flags & TIMER_ABSTIME)))
         ns = (wanted->tv_sec - began.tv_sec) * 1000000000 + wanted->tv_nsec - began.tv_nsec;
     return (int)iot_timed_event(t, call,
                                 &(struct iot_row){.result = result,
