@@ -3,6 +3,7 @@
 #define IOT_PRELOAD_WRAP_H
 
 #include <errno.h>
+#include <time.h>
 
 #include "preload/descriptors.h"
 #include "preload/readable.h"
@@ -31,6 +32,12 @@ static inline uint32_t iot_path_of(struct iot_thread *t, struct iot_timed call, 
     return iot_path(t, dir, path);
 }
 
+/* A timeout as the row of a poll has it. */
+static inline int64_t iot_ms_of(const struct timespec *timeout)
+{
+    return timeout ? timeout->tv_sec * 1000 + timeout->tv_nsec / 1000000 : -1;
+}
+
 /* Makes the call; declares `result` and `call`. */
 #define IOT_TIMED(ret, sym, args)                                                                  \
     struct iot_timed call;                                                                         \
@@ -49,5 +56,12 @@ static inline int64_t iot_timed_event(struct iot_thread *t, struct iot_timed cal
     iot_event(t, row);
     return row->result;
 }
+
+/* The end of a wrapper that is no more than its row in the table. */
+#define IOT_RETURN_EVENT(operation, ...)                                                           \
+    iot_timed_event(                                                                               \
+        t, call,                                                                                   \
+        &(struct iot_row){.result = (int64_t)result, .op = IOT_OP_##operation, __VA_ARGS__});      \
+    return result;
 
 #endif
