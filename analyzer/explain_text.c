@@ -239,6 +239,7 @@ static void put_lane(const struct iot_explained *x, const struct iot_explained_l
         [IOT_LANE_LIBAIO] = ", libaio request\n",
         [IOT_LANE_RING] = ", io_uring request\n",
         [IOT_LANE_CUFILE] = ", cuFile request\n",
+        [IOT_LANE_STREAM] = ", GPU stream\n",
     };
     fputs(lane->number ? kinds[lane->kind] : ", main\n", out);
 }
@@ -273,6 +274,9 @@ void iot_explain_write_text(const struct iot_explained *x, FILE *out)
         [IOT_FILE_DIRECTORY] = "folder",   [IOT_FILE_PIPE] = "pipe",
         [IOT_FILE_SOCKET] = "socket",      [IOT_FILE_CHARACTER] = "character device",
         [IOT_FILE_BLOCK] = "block device", [IOT_FILE_ANON] = "without a file",
+        [IOT_FILE_LOADER] = "a loader",    [IOT_FILE_GPU_EARLY] = "copies to a GPU",
+        [IOT_FILE_GPU_IN] = "copies to a GPU", [IOT_FILE_GPU_OUT] = "copies from a GPU",
+        [IOT_FILE_GPU_STATE] = "transfers of GPUs",
     };
     const struct iot_file *file = &x->explainer->trace->files[x->file];
 

@@ -66,6 +66,7 @@ static void on_fact(void *user, uint32_t tag, const char *value, size_t bytes)
     const char **const texts[] = {
         [IOT_FACT_EXE] = &p->exe,       [IOT_FACT_CWD] = &p->cwd, [IOT_FACT_HOST] = &p->host,
         [IOT_FACT_KERNEL] = &p->kernel, [IOT_FACT_CPU] = &p->cpu, [IOT_FACT_MOUNTS] = &p->mounts,
+        [IOT_FACT_SOURCE] = &p->imported,
     };
     char *text = iot_arena_text(reader->arena, value, bytes);
     if (!text) {
@@ -108,6 +109,7 @@ static int describe(struct iot_reading *r, struct iot_image *image, const char *
         .kernel = "",
         .cpu = "",
         .mounts = "",
+        .imported = "",
         .command = nothing,
         .source = iot_arena_text(r->arenas[worker], name, strlen(name)),
     };

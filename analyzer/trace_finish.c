@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "analyzer/events.h"
+#include "analyzer/gpu.h"
 #include "analyzer/trace_reading.h"
 
 enum other_end { OTHER_NONE, OTHER_DESC, OTHER_PATH, OTHER_NAME, OTHER_ADDRESS };
@@ -52,6 +53,10 @@ static int resolve_event(struct iot_reading *r, struct iot_names *names, size_t 
         if (names_a_lane(op))
             e->arg[i] = obj;
     }
+    if (iot_gpu_op(op))
+        e->arg[i] = obj2;
+    if (op == IOT_OP_LOAD && file && file != IOT_NO_INDEX)
+        r->files.files[file].kind = IOT_FILE_LOADER;
     switch (other_ends[op]) {
     case OTHER_DESC:
         if ((d = iot_names_desc(names, obj2)))
@@ -100,6 +105,7 @@ static int finish_lane(void *trace, size_t k, unsigned worker)
         return 0;
     if (iot_events_sort(&t->events, lane->first_event, lane->n_events))
         return -1;
+    iot_gpu_lane(t, lane);
     lane->start_ns = lane->end_ns = e->t0_ns[lane->first_event];
     for (size_t i = lane->first_event; i < lane->first_event + lane->n_events; i++)
         if (e->t1_ns[i] > lane->end_ns)
@@ -188,7 +194,7 @@ int iot_reading_finish(struct iot_reading *r)
         p->start_ns = p->end_ns = iot_reading_time(r, p->start_mono_ns);
         t->dropped_events += p->dropped_events;
     }
-    if (iot_workers_run(t->n_lanes, finish_lane, t) || order(t))
+    if (iot_workers_run(t->n_lanes, finish_lane, t) || order(t) || iot_gpu_finish(t, &r->files))
         return -1;
     t->wall_ns = wall(t);
     return 0;

@@ -51,7 +51,7 @@ static uint8_t *sort_out(const struct iot_row *rows, uint32_t n_rows, struct eve
     events->n = *definitions = 0;
     for (uint32_t i = 0; i < n_rows;) {
         unsigned op = rows[i].op;
-        if (__builtin_expect(op != 0 && op < IOT_OP_LIMIT, 1)) {
+        if (__builtin_expect(iot_op_is_event(op), 1)) {
             events->at[events->n++] = (uint16_t)i++;
         } else if (op == IOT_DEF_STRING || op == IOT_DEF_DESC) {
             ++*definitions;

@@ -89,6 +89,7 @@ enum iot_fact_tag {
     IOT_FACT_CPU = 6,
     IOT_FACT_OPS = 7,    /* the operation table: "number name class moves subject\n" */
     IOT_FACT_MOUNTS = 8, /* /proc/self/mountinfo of the root process; may be cut */
+    IOT_FACT_SOURCE = 9, /* the file that this one was made of, by `iotrace import` */
 };
 
 enum { IOT_SEGMENT_ROWS = 1, IOT_SEGMENT_BLOCKS = 2 };

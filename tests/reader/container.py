@@ -150,12 +150,16 @@ def decode_payload(raw, n_events, n_definitions):
     return rows_of_columns(c, n_events), definitions
 
 
+def is_event(op):
+    return 1 <= op <= 255 or 260 <= op <= 511
+
+
 def rows_of_columns(c, n_events):
     """Sums and predictions undone."""
     rows, t1, obj, addr, expected = [], 0, 0, 0, [0] * 64
     for i in range(n_events):
         op = c[1][0][i] & 0xFFFF
-        if not 1 <= op <= 255:
+        if not is_event(op):
             raise Damage("no operation")
         t0 = (t1 + c[2][0][i]) & MASK
         t1 = (t0 + c[3][0][i]) & MASK
@@ -180,7 +184,7 @@ def rows_of_half(data):
         fields = struct.unpack_from("<QQqqqQIIIHH", data, at)
         row = Row(*fields)
         at += ROW
-        if 1 <= row.op <= 255:
+        if is_event(row.op):
             events.append(row)
         elif row.op == STRING:
             if not 0 <= row.bytes <= len(data) - at:
