@@ -10,7 +10,8 @@ MANUAL = Path(__file__).resolve().parents[2] / "doc" / "iotrace.1"
 NOT_THERE = "/nonexistent/folder"
 # An argument that is right for each of its names in --help; a list of words is its own.
 ARGUMENTS = {"FORMAT": "text", "FILE": NOT_THERE, "DIR": NOT_THERE, "N": "3", "NAME": "input",
-             "GLOB": "*", "X": "0.5", "GBPS": "2", "TIME": "80us"}
+             "GLOB": "*", "X": "0.5", "GBPS": "2", "TIME": "80us",
+             "A-B": "2-3", "SIZE": "16M"}
 OPTION = re.compile(r"^  (?:-(\w), )?--([\w-]+)(?: (\S+))?(?:  |$)", re.M)
 
 
