@@ -187,7 +187,7 @@ void iot_page_point(const struct iot_page *page, const char *text)
 static void put_sites(const struct iot_page *page)
 {
     const struct iot_report *r = page->report;
-    char text[600], words[480];
+    char text[640], words[480];
     for (size_t i = 0; i < r->n_sites && i < SITES_SHOWN; i++) {
         const struct iot_call_site *s = &r->sites[i];
         if (i == 0) {
@@ -197,8 +197,8 @@ static void put_sites(const struct iot_page *page)
             break;
         }
         iot_call_site_words(s, words, sizeof words);
-        snprintf(text, sizeof text, "%s exposed, %s calls, %s: `%s`",
-                 iot_people_time(s->exposed_ns).text, iot_people_count((int64_t)s->calls).text,
+        snprintf(text, sizeof text, "%s exposed, %s, %s: `%s`",
+                 iot_people_time(s->exposed_ns).text, iot_people_many((int64_t)s->calls, "call").text,
                  iot_people_bytes(s->bytes).text, words);
         iot_page_point(page, text);
     }
