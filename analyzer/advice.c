@@ -28,24 +28,32 @@ bool iot_advice_is_worth(const struct iot_report *r, int64_t ns)
 
 /* --- words --- */
 
+static bool is(const char *name, const char *whole)
+{
+    size_t n = strlen(whole);
+    return strncmp(name, whole, n) == 0 && name[n] == '}';
+}
+
+/* With their nouns: {calls}, {syncs} and {times} count the same; and {files}. */
 static struct iot_words word(const char *name, const struct iot_tally *t, int object)
 {
     struct iot_words words;
-    switch (*name) {
-    case 'b':
+    if (is(name, "bytes"))
         return iot_people_bytes(t->bytes);
-    case 'c':
-        return iot_people_count((int64_t)t->calls);
-    case 'e':
+    if (is(name, "calls"))
+        return iot_people_many((int64_t)t->calls, "call");
+    if (is(name, "syncs"))
+        return iot_people_many((int64_t)t->calls, "sync");
+    if (is(name, "times"))
+        return iot_people_many((int64_t)t->calls, "time");
+    if (is(name, "files"))
+        return iot_people_many((int64_t)t->files, "file");
+    if (is(name, "exposed"))
         return iot_people_time(t->exposed_ns);
-    case 'f':
-        return iot_people_count((int64_t)t->files);
-    case 's':
+    if (is(name, "service"))
         return iot_people_time(t->service_ns);
-    default:
-        snprintf(words.text, sizeof words.text, "%s", iot_object_names[object]);
-        return words;
-    }
+    snprintf(words.text, sizeof words.text, "%s", iot_object_names[object]);
+    return words;
 }
 
 static const char *expand(struct iot_arena *arena, const char *text, const struct iot_tally *t,

@@ -177,7 +177,7 @@ static void find_reopened(struct iot_scene *s, struct iot_tally *t)
 
 const struct iot_finding iot_findings[] = {
     {find_blocking,
-     "the run waits for its own {calls} calls on {object}: {exposed} of their {service}",
+     "the run waits for its own {calls} on {object}: {exposed} of their {service}",
      {
          [IOT_INPUT] = "read ahead in another thread or process, read less, or from a faster path",
          [IOT_ARTIFACT] = "make it smaller, load it from a faster path, or beside other work",
@@ -187,8 +187,7 @@ const struct iot_finding iot_findings[] = {
          [IOT_OTHER] = "load fewer modules and start fewer programs, from a local path",
      }},
     {find_waited,
-     "{object} is moved beside other work, but too slowly: the run waits {exposed} for {calls} "
-     "calls",
+     "{object} is moved beside other work, but too slowly: the run waits {exposed} for {calls}",
      {
          [IOT_INPUT] = "widen the window: more workers, or a deeper prefetch",
          [IOT_ARTIFACT] =
@@ -198,7 +197,7 @@ const struct iot_finding iot_findings[] = {
          [IOT_OTHER] = "start the workers once and keep them",
      }},
     {iot_find_tail,
-     "the slowest {calls} calls on {object}, beyond P95 of their size, take {service}",
+     "the slowest {calls} on {object}, beyond P95 of their size, take {service}",
      {
          [IOT_INPUT] = "cut the tail to the median: a steadier path, or the same request sent twice",
          [IOT_ARTIFACT] = "cut the tail to the median: a steadier path, or smaller pieces at a time",
@@ -207,7 +206,7 @@ const struct iot_finding iot_findings[] = {
                         "pieces",
      }},
     {find_small,
-     "{calls} calls on {object} move less than 4 KiB each ({bytes} in all): a fixed cost each time",
+     "{calls} on {object} move less than 4 KiB each ({bytes} in all): a fixed cost each time",
      {
          [IOT_INPUT] = "read fewer, larger pieces: a larger buffer, or many samples in one file",
          [IOT_ARTIFACT] = "read it in fewer, larger pieces, or map it",
@@ -216,13 +215,13 @@ const struct iot_finding iot_findings[] = {
          [IOT_OTHER] = "read files whole",
      }},
     {find_syncs,
-     "{calls} syncs of {object} take {service}, {exposed} of it exposed",
+     "{syncs} of {object} take {service}, {exposed} of it exposed",
      {
          [IOT_STATE] = "sync every tenth time, or not at all: what is state is not kept",
          [IOT_OUTPUT] = "sync every tenth time, or in a thread that nothing waits for",
      }},
     {find_names,
-     "{calls} calls open, close, look up or rename {object} and move no bytes: {service}",
+     "{calls} open, close, look up or rename {object} and move no bytes: {service}",
      {
          [IOT_INPUT] = "pack many samples in one file, and list folders once",
          [IOT_ARTIFACT] = "pack it in one file",
@@ -231,7 +230,7 @@ const struct iot_finding iot_findings[] = {
          [IOT_OTHER] = "search fewer folders, import less, or start fewer programs",
      }},
     {find_reopened,
-     "{files} files of {object} are opened {calls} times",
+     "{object}: {files} opened {times}",
      {
          [IOT_INPUT] = "keep them open",
          [IOT_ARTIFACT] = "keep them open, or what they hold in memory",

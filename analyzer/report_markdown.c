@@ -163,7 +163,7 @@ static void put_file(const struct iot_report *r, const struct iot_report_file *f
             iot_people_time(f->figures.service_ns).text, iot_people_bytes(f->figures.bytes).text,
             iot_object_names[f->object]);
     if (f->rest)
-        fprintf(out, "%llu more file%s", (unsigned long long)f->rest, f->rest == 1 ? "" : "s");
+        fprintf(out, "%s", iot_people_many((int64_t)f->rest, "more file").text);
     else
         put_name(out, iot_words_from_here(r, f->path));
     put_sentence(out, " | ", f->why, "");
@@ -182,7 +182,8 @@ static void put_files(const struct iot_report *r, FILE *out, size_t files)
     for (size_t i = 0; i < n; i++)
         put_file(r, &r->files[i], out);
     if (n < r->n_files)
-        fprintf(out, "\n%zu more files; `--top N` lists N of them.\n", r->n_files - n);
+        fprintf(out, "\n%s; `--top N` lists N of them.\n",
+                iot_people_many((int64_t)(r->n_files - n), "more file").text);
 }
 
 /* --- lists --- */

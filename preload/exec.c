@@ -23,12 +23,6 @@ struct attempt {
     char *const *envp;
 };
 
-/* The name is looked at before the call that would find a bad pointer out. */
-static int is_readable(const char *path)
-{
-    return path && iot_sys(SYS_faccessat, AT_FDCWD, path, F_OK) != -EFAULT;
-}
-
 static struct attempt before_exec(uint32_t (*name)(struct iot_thread *, int, const char *), int dir,
                                   const char *path, char *const envp[])
 {
@@ -36,7 +30,7 @@ static struct attempt before_exec(uint32_t (*name)(struct iot_thread *, int, con
     if (!a.t)
         return a;
     a.envp = iot_environment_for_child(a.t, envp);
-    a.path = is_readable(path) ? name(a.t, dir, path) : 0;
+    a.path = iot_readable_name(path) ? name(a.t, dir, path) : 0;
     iot_mappings_end(a.t);
     if (!a.t->vfork_pid)
         iot_rings_settle(a.t);

@@ -6,6 +6,7 @@
 #include "preload/descriptors.h"
 #include "preload/foreign.h"
 #include "preload/process.h"
+#include "preload/readable.h"
 #include "preload/real.h"
 #include "preload/requests.h"
 
@@ -25,13 +26,23 @@ static const struct completions *ring_of(aio_context_t id)
     return ring && ring->magic == COMPLETIONS_MAGIC && !ring->incompatible && ring->n ? ring : NULL;
 }
 
+/* A number that is new here may be none of the kernel's. */
+static const struct completions *new_ring(aio_context_t id)
+{
+    const void *ring = (const void *)(uintptr_t)id;
+    return iot_readable(ring, sizeof(struct completions)) == sizeof(struct completions) ? ring_of(id)
+                                                                                        : NULL;
+}
+
 static struct iot_context *context_of(aio_context_t id)
 {
+    if (!id)
+        return NULL;
     struct iot_context *all = iot_process->contexts;
     for (int k = 0; k < IOT_CONTEXTS_MAX; k++)
         if (__atomic_load_n(&all[k].id, __ATOMIC_ACQUIRE) == id)
             return &all[k];
-    const struct completions *ring = ring_of(id);
+    const struct completions *ring = new_ring(id);
     for (int k = 0; ring && k < IOT_CONTEXTS_MAX; k++) {
         uint64_t none = 0;
         if (!__atomic_compare_exchange_n(&all[k].id, &none, id, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
@@ -93,11 +104,12 @@ struct call {
     aio_context_t id;
     uint64_t t0;
     long there; /* completions that were there and not taken yet */
+    long made;  /* requests that were handed over */
 };
 
 static struct call begin(struct iot_thread *t, aio_context_t id)
 {
-    struct call c = {t, context_of(id), id, iot_now(), 0};
+    struct call c = {t, context_of(id), id, iot_now(), 0, 0};
     if (!c.context)
         return c;
     look(t, c.context, c.t0);
@@ -120,21 +132,31 @@ static void end(const struct call *c, uint16_t op, long result, long least)
         c->t0, t1, result < 0 ? (int)-result : 0);
 }
 
+/* As far as the kernel can read them: it takes no more than the ring has room for, and none behind one
+ * that it can't read. */
 static struct call begin_submit(struct iot_thread *t, aio_context_t id, long n, struct iocb **list)
 {
     struct call c = begin(t, id);
-    for (long k = 0; c.context && k < n; k++)
-        if (list[k])
-            made(t, list[k], c.t0);
+    const struct completions *ring = c.context ? ring_of(id) : NULL;
+    if (!ring || n <= 0)
+        return c;
+    size_t most = (size_t)n < ring->n ? (size_t)n : ring->n;
+    long there = (long)(iot_readable(list, most * sizeof *list) / sizeof *list);
+    for (; c.made < there; c.made++) {
+        const struct iocb *request = list[c.made];
+        if (iot_readable(request, sizeof *request) < sizeof *request)
+            break;
+        made(t, request, c.t0);
+    }
     return c;
 }
 
 /* Those that the kernel did not take are done, by that. */
-static void end_submit(const struct call *c, long n, struct iocb **list, long result)
+static void end_submit(const struct call *c, struct iocb **list, long result)
 {
     uint64_t now = iot_now();
     long refused = result < 0 ? result : -EAGAIN;
-    for (long k = result < 0 ? 0 : result; c->context && k < n; k++)
+    for (long k = result < 0 ? 0 : result; k < c->made; k++)
         iot_request_done(c->t, IOT_QUEUE_LIBAIO, (uint64_t)(uintptr_t)list[k], refused, 0, c->t0, now);
     end(c, IOT_OP_IO_SUBMIT, result, 0);
 }
@@ -181,7 +203,7 @@ int io_submit(aio_context_t context, long n, struct iocb *requests[])
         return IOT_FOREIGN(io_submit)(context, n, requests);
     struct call call = begin_submit(t, context, n, requests);
     IOT_FOREIGN_CALL(int, io_submit, (context, n, requests))
-    end_submit(&call, n, requests, result);
+    end_submit(&call, requests, result);
     return result;
 }
 
@@ -237,7 +259,7 @@ long iot_libaio_syscall(struct iot_thread *t, long number, const long a[6])
     int saved = errno;
     long kernel = result < 0 ? -(long)saved : result;
     if (number == SYS_io_submit)
-        end_submit(&call, a[1], requests, kernel);
+        end_submit(&call, requests, kernel);
     else if (number != SYS_io_destroy)
         end_wait(&call, kernel, a[1], (const struct io_event *)a[3]);
     errno = saved;

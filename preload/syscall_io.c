@@ -142,8 +142,9 @@ static int64_t bytes_of(const struct known *k, const long a[6], long result)
 
 static int flags_of(long number, const long a[6], const struct known *k)
 {
+    const struct open_how *how = (const struct open_how *)a[2];
     if (number == SYS_openat2)
-        return (int)((const struct open_how *)a[2])->flags;
+        return iot_readable(how, sizeof *how) == sizeof *how ? (int)how->flags : 0;
     return k->at == NONE ? O_CREAT | O_WRONLY | O_TRUNC : (int)a[k->at];
 }
 
@@ -192,7 +193,7 @@ static void after(struct iot_thread *t, long number, const long a[6], struct iot
         break;
     case OPENS:
         row->obj2 = name_at(t, call, folder(k, a), a[k->b]);
-        row->offset = call.err == EFAULT || call.err == EINVAL ? 0 : flags_of(number, a, k);
+        row->offset = flags_of(number, a, k);
         if (result >= 0)
             row->obj = iot_descriptor_opened(t, (int)result, row->obj2, (int)row->offset, 0);
         break;

@@ -1,11 +1,10 @@
 #include "preload/uring.h"
 
 #include <string.h>
-#include <sys/uio.h>
 
 #include "preload/descriptors.h"
+#include "preload/readable.h"
 #include "preload/requests.h"
-#include "preload/sys.h"
 
 #ifndef IORING_SETUP_NO_MMAP
 #define IORING_SETUP_NO_MMAP (1u << 14)
@@ -392,18 +391,14 @@ void iot_ring_unmapping(struct iot_thread *t, const void *at, size_t bytes)
     }
 }
 
-/* Whether the memory is still there, and a ring's: asked of the kernel, for a look may kill. */
+/* Whether the memory is still there, and a ring's: at the end of a process nobody knows who unmapped it. */
 static int is_there(const struct iot_ring *ring)
 {
     const uint32_t *words[] = {ring->sq_head, ring->cq_tail, ring->sq_mask, ring->cq_mask};
-    uint32_t got[4];
-    struct iovec local[4], remote[4];
-    for (int k = 0; k < 4; k++) {
-        local[k] = (struct iovec){&got[k], sizeof got[k]};
-        remote[k] = (struct iovec){(void *)(uintptr_t)words[k], sizeof got[k]};
-    }
-    long n = iot_sys(SYS_process_vm_readv, iot_process->pid, local, 4, remote, 4, 0);
-    return n == (long)sizeof got && got[2] == ring->masks[0] && got[3] == ring->masks[1];
+    for (int k = 0; k < 4; k++)
+        if (iot_readable(words[k], sizeof *words[k]) < sizeof *words[k])
+            return 0;
+    return *ring->sq_mask == ring->masks[0] && *ring->cq_mask == ring->masks[1];
 }
 
 void iot_rings_settle(struct iot_thread *t)

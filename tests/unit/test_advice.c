@@ -201,7 +201,7 @@ Test(advice, names_and_opens)
         iot_test_run_event(run, IOT_OP_CLOSE, file, 0, 8 * i * MS + 3 * MS);
     }
     make(run);
-    expect_gain(IOT_INPUT, "1 files of input are opened 50 times", 49 * MS, MS / 100);
+    expect_gain(IOT_INPUT, "input: 1 file opened 50 times", 49 * MS, MS / 100);
     expect_gain(IOT_INPUT, "move no bytes", 50 * MS, MS / 100);
     done(run);
 }

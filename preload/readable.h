@@ -1,0 +1,14 @@
+/* Memory that the program handed over and the kernel has not looked at: a bad pointer is the program's
+ * error to find out about, not ours to follow. */
+#ifndef IOT_PRELOAD_READABLE_H
+#define IOT_PRELOAD_READABLE_H
+
+#include <stddef.h>
+
+/* How many of the n bytes can be read before one that can't. 0 where the kernel may not be asked. */
+size_t iot_readable(const void *at, size_t n);
+
+/* Whether a name can be read to its end, or as far as names go. */
+int iot_readable_name(const char *name);
+
+#endif
