@@ -40,7 +40,9 @@ static struct iot_words word(const char *name, const struct iot_tally *t, int ob
     case 'e':
         return iot_people_time(t->exposed_ns);
     case 'f':
-        return iot_people_count((int64_t)t->files);
+        snprintf(words.text, sizeof words.text, "%.17s file%s",
+                 iot_people_count((int64_t)t->files).text, t->files == 1 ? "" : "s");
+        return words;
     case 's':
         return iot_people_time(t->service_ns);
     default:

@@ -256,7 +256,7 @@ const struct iot_finding iot_findings[] = {
          [IOT_OTHER] = "search fewer folders, import less, or start fewer programs",
      }},
     {find_reopened,
-     "{files} files of {object} are opened {calls} times",
+     "{calls} opens of {files} of {object}",
      {
          [IOT_INPUT] = "keep them open",
          [IOT_ARTIFACT] = "keep them open, or what they hold in memory",

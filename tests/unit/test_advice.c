@@ -201,12 +201,12 @@ Test(advice, names_and_opens)
         iot_test_run_event(run, IOT_OP_CLOSE, file, 0, 8 * i * MS + 3 * MS);
     }
     make(run);
-    expect_gain(IOT_INPUT, "1 files of input are opened 50 times", 49 * MS, MS / 100);
+    expect_gain(IOT_INPUT, "50 opens of 1 file of input", 49 * MS, MS / 100);
     expect_gain(IOT_INPUT, "move no bytes", 50 * MS, MS / 100);
     done(run);
 }
 
-/* Nor fewer files nor fewer look-ups would spare what is done with the pages and locks of one. */
+/* Neither fewer files nor fewer look-ups would spare what is done with the pages and locks of one. */
 Test(advice, no_names_in_hints_and_locks)
 {
     static const enum iot_op ops[] = {IOT_OP_FADVISE, IOT_OP_MMAP, IOT_OP_MUNMAP, IOT_OP_FCNTL};
