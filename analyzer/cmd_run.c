@@ -11,17 +11,34 @@
 #include "analyzer/cmd.h"
 #include "analyzer/library.h"
 #include "analyzer/program.h"
+#include "analyzer/repeat.h"
 #include "analyzer/report_text.h"
 #include "analyzer/reporting.h"
 #include "analyzer/run_folder.h"
+#include "format/window.h"
 
 enum { TSC, MONOTONIC, NO_CLOCK };
 static const char *const clocks[] = {[TSC] = "tsc", [MONOTONIC] = "monotonic", NULL};
 
+enum { OFF, SITES, ALL, NO_STACKS };
+static const char *const stacks[] = {[OFF] = "off", [SITES] = "sites", [ALL] = "all", NULL};
+
+/* Which part of the run: handed on as variables, as they are. */
+enum { STEPS, AFTER, DURATION, MAX_SIZE, PARTS };
+static const char *const variables[PARTS] = {
+    [STEPS] = "IOTRACE_STEPS",
+    [AFTER] = "IOTRACE_AFTER",
+    [DURATION] = "IOTRACE_DURATION",
+    [MAX_SIZE] = "IOTRACE_MAX_SIZE",
+};
+
 struct options {
     const char *folder;
-    size_t clock; /* NO_CLOCK: not given */
+    size_t clock;  /* NO_CLOCK: not given */
+    size_t stacks; /* NO_STACKS: not given */
+    const char *parts[PARTS];
     bool nvtx;
+    struct iot_repeat repeat;
     char **command;
 };
 
@@ -32,9 +49,34 @@ static const struct iot_option options_of_run[] = {
      IOT_OPTION_TEXT, offsetof(struct options, folder), NULL, NULL},
     {"clock", 0, "tsc|monotonic", "the clock to read, instead of the one chosen", IOT_OPTION_WORD,
      offsetof(struct options, clock), clocks, NULL},
+    {"stacks", 0, "off|sites|all",
+     "from where calls are made: looked at once for each place that calls, or at each call",
+     IOT_OPTION_WORD, offsetof(struct options, stacks), stacks, NULL},
+    {"steps", 0, "A-B",
+     "record from where step A begins to where step B ends, as iotrace_step() counts them in each "
+     "process; A- to the end",
+     IOT_OPTION_TEXT, offsetof(struct options, parts[STEPS]), NULL, NULL},
+    {"after", 0, "TIME", "record from so long after the start: 90, 90s, 250ms, 5m, 1h",
+     IOT_OPTION_TEXT, offsetof(struct options, parts[AFTER]), NULL, NULL},
+    {"duration", 0, "TIME", "record for so long", IOT_OPTION_TEXT,
+     offsetof(struct options, parts[DURATION]), NULL, NULL},
+    {"max-size", 0, "SIZE", "keep the newest SIZE (16M, 1G) of each process's trace",
+     IOT_OPTION_TEXT, offsetof(struct options, parts[MAX_SIZE]), NULL, NULL},
     {"nvtx", 0, NULL,
      "record what COMMAND marks with NVTX also where no NVIDIA driver is installed",
      IOT_OPTION_FLAG, offsetof(struct options, nvtx), NULL, NULL},
+    {"repeat", 0, "N",
+     "run it N times, into 01, 02, ... in DIR, which 'iotrace compare' takes; no reports",
+     IOT_OPTION_COUNT, offsetof(struct options, repeat.runs), NULL, NULL},
+    {"warmup", 0, "N", "with --repeat: N runs before, whose traces do not stay", IOT_OPTION_COUNT,
+     offsetof(struct options, repeat.warmup), NULL, NULL},
+    {"drop-caches", 0, NULL,
+     "with --repeat: before each run, take COMMAND's own files out of the page cache",
+     IOT_OPTION_FLAG, offsetof(struct options, repeat.drop_caches), NULL, NULL},
+    {"interleave-with", 0, "LINE",
+     "with --repeat: take turns with this command line of a shell; COMMAND goes to DIR/a, LINE to "
+     "DIR/b",
+     IOT_OPTION_TEXT, offsetof(struct options, repeat.other), NULL, NULL},
     {0},
 };
 
@@ -82,12 +124,16 @@ static int set_nvtx(const char *library, bool always)
 
 static int set_environment(const struct options *options, const char *folder, const char *library)
 {
-    const char *clock = clocks[options->clock];
     char pid[24];
+    const char *clock = clocks[options->clock], *of_stacks = stacks[options->stacks];
     snprintf(pid, sizeof pid, "%ld", (long)getpid());
+    for (int k = 0; k < PARTS; k++)
+        if (options->parts[k] && setenv(variables[k], options->parts[k], 1))
+            return -1;
     return set_preload(library) || set_nvtx(library, options->nvtx) ||
            setenv("IOTRACE_RUN", folder, 1) || setenv("IOTRACE_ROOT", pid, 1) ||
-           unsetenv("IOTRACE_DIR") || (clock && setenv("IOTRACE_CLOCK", clock, 1));
+           unsetenv("IOTRACE_DIR") || (clock && setenv("IOTRACE_CLOCK", clock, 1)) ||
+           (of_stacks && setenv("IOTRACE_STACKS", of_stacks, 1));
 }
 
 static int take_folder(struct shared *shared, const struct options *options, const char *program)
@@ -220,9 +266,12 @@ static void print_report(const char *folder)
     iot_reporting_free(&reporting);
 }
 
-static void tell(const struct shared *shared, const struct iot_program *program)
+static void tell(const struct shared *shared, const struct options *options,
+                 const struct iot_program *program)
 {
     iot_run_folder_trim(shared->folder);
+    if (iot_run_folder_files(shared->folder) && options->repeat.runs)
+        return;
     if (iot_run_folder_files(shared->folder))
         print_report(shared->folder);
     else
@@ -258,23 +307,76 @@ static int run(const struct options *options)
     int status = run_child(shared, options, &program, library);
     int started = status != -1 && !shared->failed;
     if (started)
-        tell(shared, &program);
+        tell(shared, options, &program);
     munmap(shared, sizeof *shared);
     if (!started)
         return IOT_EXIT_USAGE;
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/* Whether the recorder understands them. */
+static int check(const struct options *o)
+{
+    const char *const *parts = o->parts;
+    uint64_t n;
+    uint32_t first, last;
+    if (parts[STEPS] && iot_window_steps(parts[STEPS], &first, &last)) {
+        iot_error("run: --steps is A-B, A- or A, steps from 1, not '%s'", parts[STEPS]);
+        return -1;
+    }
+    for (int k = AFTER; k <= DURATION; k++)
+        if (parts[k] && iot_window_time(parts[k], &n)) {
+            iot_error("run: --%s is a time like 90, 250ms, 5m or 1h, not '%s'",
+                      k == AFTER ? "after" : "duration", parts[k]);
+            return -1;
+        }
+    if (parts[MAX_SIZE] && (iot_window_size(parts[MAX_SIZE], &n) || n < IOT_KEPT_BYTES_MIN ||
+                            n > IOT_KEPT_BYTES_MAX)) {
+        iot_error("run: --max-size is a size from 4M to 4G, not '%s'", parts[MAX_SIZE]);
+        return -1;
+    }
+    if (parts[STEPS] && parts[AFTER]) {
+        iot_error("run: --steps and --after are two ways to say where recording begins; give one");
+        return -1;
+    }
+    return 0;
+}
+
+static int run_once(void *user, char **command, const char *folder)
+{
+    struct options one = *(const struct options *)user;
+    one.command = command;
+    one.folder = folder;
+    return run(&one);
+}
+
+static int repeat(struct options *options)
+{
+    const char *folder = options->folder ? options->folder : getenv("IOTRACE_DIR");
+    if (folder && *folder)
+        return iot_repeat(&options->repeat, options->command, folder, run_once, options);
+    iot_error("run: --repeat needs a folder for the runs; give one with -o");
+    return IOT_EXIT_USAGE;
+}
+
 int iot_cmd_run(int argc, char **argv)
 {
-    struct options options = {.clock = NO_CLOCK};
+    struct options options = {.clock = NO_CLOCK, .stacks = NO_STACKS};
     struct iot_parsed parsed = iot_options_parse(&iot_synopsis_run, argc, argv, &options);
     if (parsed.done)
         return parsed.status;
+    if (check(&options))
+        return IOT_EXIT_USAGE;
     if (!parsed.n_operands) {
         iot_error("run: which command? see 'iotrace run --help'");
         return IOT_EXIT_USAGE;
     }
     options.command = parsed.operands;
+    if (options.repeat.runs)
+        return repeat(&options);
+    if (options.repeat.warmup || options.repeat.drop_caches || options.repeat.other) {
+        iot_error("run: --warmup, --drop-caches and --interleave-with need --repeat N");
+        return IOT_EXIT_USAGE;
+    }
     return run(&options);
 }

@@ -11,7 +11,7 @@ static const struct {
     size_t at, size;
 } columns[] = {
     COLUMN(t0_ns), COLUMN(t1_ns), COLUMN(bytes), COLUMN(result), COLUMN(offset), COLUMN(addr),
-    COLUMN(file),  COLUMN(file2), COLUMN(arg),   COLUMN(fd),     COLUMN(op),     COLUMN(err),
+    COLUMN(file),  COLUMN(file2), COLUMN(arg),   COLUMN(fd),   COLUMN(stack),    COLUMN(op),     COLUMN(err),
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
@@ -57,6 +57,15 @@ void iot_events_free(struct iot_events *events)
     for (int k = 0; k < COLUMNS; k++)
         free(*column(events, k));
     memset(events, 0, sizeof *events);
+}
+
+void iot_events_copy(struct iot_events *events, size_t to, size_t from)
+{
+    for (int k = 0; k < COLUMNS; k++) {
+        char *base = *column(events, k);
+        if (to != from)
+            memcpy(base + to * columns[k].size, base + from * columns[k].size, columns[k].size);
+    }
 }
 
 static int before(const struct iot_events *e, size_t a, size_t b)

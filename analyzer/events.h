@@ -8,6 +8,8 @@
 
 /* Room for that many events; memory that is never written to is never used. */
 int iot_events_init(struct iot_events *events, size_t room);
+/* All columns of one event become those of another. */
+void iot_events_copy(struct iot_events *events, size_t to, size_t from);
 /* Gives back what was not needed. */
 void iot_events_trim(struct iot_events *events);
 /* n events from `from` on are `to` and following then: a lower number. */

@@ -267,6 +267,24 @@ static void put_lanes(const struct iot_explained *x, FILE *out)
     }
 }
 
+static void put_sites(const struct iot_explained *x, FILE *out)
+{
+    if (x->n_sites)
+        fprintf(out, "\n%9s %9s %9s %9s  from\n", "exposed", "service", "calls", "bytes");
+    for (size_t k = 0; k < x->n_sites; k++) {
+        const struct iot_call_site *s = &x->sites[k];
+        fprintf(out, "%9s %9s %9s %9s  ", iot_people_time(s->exposed_ns).text,
+                iot_people_time(s->service_ns).text, iot_people_count((int64_t)s->calls).text,
+                iot_people_bytes(s->bytes).text);
+        for (uint32_t f = 0; f < s->n_frames; f++) {
+            if (f)
+                fprintf(out, "%43s", "by ");
+            iot_write_shortened(out, s->frames[f], strlen(s->frames[f]), COLUMNS - 43);
+            fputc('\n', out);
+        }
+    }
+}
+
 void iot_explain_write_text(const struct iot_explained *x, FILE *out)
 {
     static const char *const kinds[] = {
@@ -299,4 +317,5 @@ void iot_explain_write_text(const struct iot_explained *x, FILE *out)
     put_sizes(x, out);
     put_times(x, out);
     put_lanes(x, out);
+    put_sites(x, out);
 }

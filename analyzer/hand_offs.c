@@ -7,7 +7,7 @@
 
 static int by_start(const void *a, const void *b)
 {
-    const struct iot_span *x = a, *y = b;
+    const struct iot_busy *x = a, *y = b;
     if (x->t0_ns != y->t0_ns)
         return x->t0_ns < y->t0_ns ? -1 : 1;
     return x->lane < y->lane ? -1 : x->lane > y->lane;
@@ -37,7 +37,7 @@ int iot_hand_offs_find(const struct iot_profile *p, struct iot_hand_off **list, 
     if (p->n_spans)
         qsort(p->spans, p->n_spans, sizeof *p->spans, by_start);
     for (size_t k = 0; k < p->n_spans; k++) {
-        const struct iot_span *s = &p->spans[k];
+        const struct iot_busy *s = &p->spans[k];
         int64_t before = ended[s->lane];
         uint32_t from =
             before > s->t0_ns ? UINT32_MAX : last_ended(ended, p->n_lanes, s->lane, s->t0_ns);

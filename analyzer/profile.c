@@ -151,18 +151,18 @@ static int add_span(struct iot_profile *p, uint32_t lane, int64_t t0, int64_t t1
 {
     struct iot_profile_lane *l = &p->lanes[lane];
     if (l->last_span) {
-        struct iot_span *last = &p->spans[l->last_span - 1];
+        struct iot_busy *last = &p->spans[l->last_span - 1];
         if (t0 >= last->t0_ns && t0 <= last->t1_ns) {
             if (t1 > last->t1_ns)
                 last->t1_ns = t1;
             return 0;
         }
     }
-    struct iot_span *more = room(p->spans, p->n_spans, &p->spans_room, sizeof *more);
+    struct iot_busy *more = room(p->spans, p->n_spans, &p->spans_room, sizeof *more);
     if (!more)
         return -1;
     p->spans = more;
-    more[p->n_spans++] = (struct iot_span){t0, t1, lane};
+    more[p->n_spans++] = (struct iot_busy){t0, t1, lane};
     l->last_span = p->n_spans;
     return 0;
 }

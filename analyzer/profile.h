@@ -41,7 +41,7 @@ struct iot_item {
 enum { IOT_SYNC_STREAM_WAIT = 2 };
 
 /* A stretch in which a thread did something. */
-struct iot_span {
+struct iot_busy {
     int64_t t0_ns, t1_ns;
     uint32_t lane;
 };
@@ -62,7 +62,7 @@ struct iot_profile_lane {
 
 struct iot_profile {
     struct iot_item *items;
-    struct iot_span *spans;
+    struct iot_busy *spans;
     struct iot_profile_lane *lanes;
     const char **names; /* [0] is "" */
     size_t n_items, n_spans, n_lanes, n_names;

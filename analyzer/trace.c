@@ -98,6 +98,7 @@ static int describe(struct iot_reading *r, struct iot_image *image, const char *
         .start_realtime_ns = h->start_realtime_ns,
         .parent_lane_number = h->parent_lane,
         .dropped_events = h->dropped_events,
+        .older_events = h->older_events,
         .usage_start = h->usage_start,
         .usage_end = h->usage_end,
         .called_start = h->called_start,
@@ -410,6 +411,8 @@ void iot_trace_free(struct iot_trace *trace)
     free(trace->processes);
     free(trace->lanes);
     free(trace->files);
+    iot_seen_free(&trace->seen);
+    iot_stacks_free(&trace->stacks);
     free(trace->requests);
     iot_events_free(&trace->events);
     iot_arena_free(trace->arena);

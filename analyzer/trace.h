@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyzer/seen.h"
+#include "analyzer/stacks.h"
 #include "format/file.h"
 #include "format/ops.h"
 
@@ -65,6 +67,8 @@ struct iot_process {
     uint64_t start_mono_ns, start_realtime_ns;
     uint32_t parent_lane_number; /* header's parent_lane: number within the parent; UINT32_MAX unknown */
     uint64_t dropped_events;
+    uint64_t older_events;  /* that made room for newer ones in its file */
+    int64_t older_until_ns; /* what ended before may be among them; 0: none */
     struct iot_usage usage_start, usage_end;
     struct iot_called called_start, called_end;
     uint64_t own_read_bytes; /* of the recorder, between the two */
@@ -118,6 +122,7 @@ struct iot_events {
                              * names, UINT32_MAX unknown; of what a GPU does, obj2; of the others 0 */
     int32_t *fd;            /* -1 none */
     uint16_t *op, *err;
+    uint32_t *stack;        /* index into stacks.list: where the call was made; 0 not known */
 };
 
 struct iot_trace {
@@ -134,6 +139,8 @@ struct iot_trace {
     uint32_t salvaged_processes;   /* also files of which nothing could be read */
     uint64_t unknown_events;       /* of operations this version does not know: left out */
     const char *damage;            /* the first finding in words, with file and byte; "" none */
+    struct iot_stacks stacks;
+    struct iot_seen seen;          /* once narrowed to what was seen */
     struct iot_arena *arena; /* holds the strings */
 };
 

@@ -183,7 +183,7 @@ static void tell(struct iot_thread *t, const struct iot_look *now)
  * look was left by longjmp. */
 static int begin_look(struct iot_thread *t)
 {
-    uintptr_t stack = iot_stack();
+    uintptr_t stack = iot_stack_at();
     if (t->vfork_pid || (t->looking && stack < t->looking))
         return 0;
     t->looking = stack;

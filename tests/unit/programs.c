@@ -319,7 +319,8 @@ static void make_trace(struct iot_test_program *p, const int64_t *ended)
         calloc(n, sizeof(int64_t)), calloc(n, sizeof(int64_t)), calloc(n, sizeof(int64_t)),
         calloc(n, sizeof(int64_t)), calloc(n, sizeof(int64_t)), calloc(n, sizeof(uint64_t)),
         calloc(n, sizeof(uint32_t)), calloc(n, sizeof(uint32_t)), calloc(n, sizeof(uint32_t)),
-        calloc(n, sizeof(int32_t)), calloc(n, sizeof(uint16_t)), calloc(n, sizeof(uint16_t))};
+        calloc(n, sizeof(int32_t)), calloc(n, sizeof(uint16_t)), calloc(n, sizeof(uint16_t)),
+        calloc(n, sizeof(uint32_t))};
     for (size_t f = 0; f < t->n_files; f++)
         t->files[f] = (struct iot_file){
             .name = "", .pipe_bytes = 1 << 20, .ino = f,
