@@ -9,6 +9,7 @@
 #include "analyzer/arena.h"
 #include "analyzer/gain.h"
 #include "analyzer/people.h"
+#include "analyzer/verdict.h"
 
 /* What wins less than this share of the run is not worth a change, and I/O that adds less does not
  * limit it. */
@@ -50,6 +51,8 @@ static struct iot_words word(const char *name, const struct iot_tally *t, int ob
         return iot_people_many((int64_t)t->files, "file");
     if (is(name, "exposed"))
         return iot_people_time(t->exposed_ns);
+    if (is(name, "opens"))
+        return iot_people_many((int64_t)t->calls, "open");
     if (is(name, "service"))
         return iot_people_time(t->service_ns);
     snprintf(words.text, sizeof words.text, "%s", iot_object_names[object]);
@@ -142,7 +145,7 @@ static int find_limit(struct iot_report *r)
         int64_t ns;
         const char *is, *action;
     } parts[] = {
-        {p->compute_ns, "computing", "speed up or spread the computing: faster I/O wins nothing"},
+        {p->compute_ns, iot_was_busy(r) ? "computing and waiting for a CPU" : "computing", "speed up or spread the computing: faster I/O wins nothing"},
         {p->gpu_ns, "GPU work", "speed up the GPU work: faster I/O wins nothing"},
         {p->sleep_ns, "sleep", "look at what the program sleeps for, and wait for that instead"},
         {p->external_ns, "waiting for peers outside the run", "look at those peers"},
@@ -190,7 +193,7 @@ static int find_contention(struct iot_report *r)
     if (!iot_advice_is_worth(r, waited_ns))
         return 0;
     int n = snprintf(text, sizeof text,
-                     "the run's main thread was ready to run and waited for a CPU: at most %s",
+                     "The run's main thread was ready to run and waited for a CPU: at most %s",
                      iot_people_time(waited_ns).text);
     return iot_advice_add(r, -1, iot_arena_text(r->arena, text, (size_t)n),
                "give the run more CPUs, or start fewer threads and processes", waited_ns);

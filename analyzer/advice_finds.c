@@ -135,13 +135,38 @@ static void find_syncs(struct iot_scene *s, struct iot_tally *t)
             iot_scene_change(s, t, i, ++n % SYNCS_MERGED ? 0 : s->service_ns[i]);
 }
 
+/* What fewer files would save: not what is done with a file's pages, room or locks. */
+static int is_names(const struct iot_scene *s, size_t i)
+{
+    switch (s->report->trace->events.op[i]) {
+    case IOT_OP_FADVISE:
+    case IOT_OP_READAHEAD:
+    case IOT_OP_MADVISE:
+    case IOT_OP_MLOCK:
+    case IOT_OP_MMAP:
+    case IOT_OP_MREMAP:
+    case IOT_OP_MUNMAP:
+    case IOT_OP_FALLOCATE:
+    case IOT_OP_TRUNCATE:
+    case IOT_OP_FTRUNCATE:
+    case IOT_OP_FCNTL:
+    case IOT_OP_FLOCK:
+    case IOT_OP_LOCKF:
+    case IOT_OP_LSEEK:
+    case IOT_OP_FSEEK:
+        return 0;
+    default:
+        return iot_scene_has(s, i) && class_of(s, i) == IOT_META;
+    }
+}
+
 static void find_names(struct iot_scene *s, struct iot_tally *t)
 {
     size_t n = 0;
     for (size_t i = 0; i < s->report->trace->events.n; i++)
-        n += iot_scene_has(s, i) && class_of(s, i) == IOT_META;
+        n += (size_t)is_names(s, i);
     for (size_t i = 0; i < s->report->trace->events.n && n >= NAMES_MIN; i++)
-        if (iot_scene_has(s, i) && class_of(s, i) == IOT_META)
+        if (is_names(s, i))
             iot_scene_change(s, t, i, 0);
 }
 
@@ -230,7 +255,7 @@ const struct iot_finding iot_findings[] = {
          [IOT_OTHER] = "search fewer folders, import less, or start fewer programs",
      }},
     {find_reopened,
-     "{object}: {files} opened {times}",
+     "{opens} of {files} of {object}",
      {
          [IOT_INPUT] = "keep them open",
          [IOT_ARTIFACT] = "keep them open, or what they hold in memory",

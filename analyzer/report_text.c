@@ -169,7 +169,7 @@ static void put_files(const struct iot_page *page)
         int64_t left = r->total.exposed_ns;
         for (size_t i = 0; i < n; i++)
             left -= r->files[i].figures.exposed_ns;
-        fprintf(page->out, "%9s          in %s; --top N lists N of them\n",
+        fprintf(page->out, "%9s          in %s; --top N lists N files\n",
                 iot_people_time(left).text,
                 iot_people_many((int64_t)(r->n_files - n), "more file").text);
     }
@@ -262,8 +262,10 @@ void iot_report_write_text(const struct iot_report *report, FILE *out,
         put_composition(&page);
     fputc('\n', out);
     put_ledger(&page);
-    if (style->brief)
+    if (style->brief) {
+        put_faults(&page); /* without it, what is mapped looks as if nothing were loaded */
         return;
+    }
     put_serialization(&page);
     put_faults(&page);
     iot_page_steps(&page);

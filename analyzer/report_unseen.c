@@ -194,6 +194,12 @@ static void meet_requests(struct met *met, const struct iot_trace *t)
     }
 }
 
+/* Nothing is brought in where a file is memory from the first. */
+static int is_memory(const struct iot_file *file)
+{
+    return file->kind == IOT_FILE_ANON || !strncmp(file->name, "/dev/shm/", strlen("/dev/shm/"));
+}
+
 static struct met meet(const struct iot_report *r, uint8_t *is_data)
 {
     const struct iot_trace *t = r->trace;
@@ -201,7 +207,8 @@ static struct met meet(const struct iot_report *r, uint8_t *is_data)
     uint64_t told = 0;
     meet_requests(&met, t);
     for (size_t i = 0; i < r->n_files; i++)
-        if (r->files[i].file != IOT_NO_INDEX && r->files[i].object != IOT_OTHER)
+        if (r->files[i].file != IOT_NO_INDEX && r->files[i].object != IOT_OTHER &&
+            !is_memory(&t->files[r->files[i].file]))
             is_data[r->files[i].file] = 1;
     for (size_t i = 0; i < t->events.n; i++) {
         uint32_t file = t->events.file[i];
