@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/people.h"
+
 const char *const iot_state_names[IOT_STATES] = {
     [IOT_REGRESSED] = "regressed",
     [IOT_MISSING] = "missing",
@@ -276,7 +278,8 @@ static void judge_time(const struct iot_comparison *c, struct iot_compared *m)
 
     if (!m->shift.bounded || iot_mann_whitney_least(n_a, n_b) * (double)tests > alpha) {
         need_runs(m, n, iot_runs_for_tests(tests, alpha));
-        snprintf(m->reason, sizeof m->reason, "%zu run%s a side cannot tell", n, n == 1 ? "" : "s");
+        snprintf(m->reason, sizeof m->reason, "%s a side cannot tell",
+                 iot_people_many((int64_t)n, "run").text);
     } else if (low > m->tolerated && certain) {
         m->state = IOT_REGRESSED;
     } else if (high < -m->tolerated && certain) {

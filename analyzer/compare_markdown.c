@@ -1,5 +1,6 @@
 /* A comparison as a comment on a pull request. */
 #include "analyzer/compare_words.h"
+#include "analyzer/people.h"
 #include "analyzer/report_markdown.h"
 
 /* A comment on GitHub has at most 65536 characters; a character of a name takes up to six. */
@@ -74,7 +75,8 @@ void iot_compare_write_markdown(const struct iot_comparison *c, FILE *out)
     iot_compare_verdict(c, text);
     fputs("## I/O compared\n\n**", out);
     iot_write_markdown(out, text, SENTENCE_BYTES);
-    fprintf(out, "** %zu run%s of the base, %zu of the candidate.\n", a, a == 1 ? "" : "s", b);
+    fprintf(out, "** %s of the base, %zu of the candidate.\n",
+            iot_people_many((int64_t)a, "run").text, b);
     put_table(c, out);
     put_why(c, out);
     if (c->count[IOT_UNCHANGED]) {

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "analyzer/compare_words.h"
+#include "analyzer/people.h"
 #include "analyzer/text.h"
 
 enum { COLUMNS = 80, NAME = 28, INDENT = 4, BESIDE_MAX = 10 };
@@ -107,7 +108,8 @@ void iot_compare_write_text(const struct iot_comparison *c, FILE *out)
 
     iot_compare_verdict(c, text);
     iot_write_wrapped(out, text, 0, 0, COLUMNS);
-    fprintf(out, "%zu run%s of the base, %zu of the candidate.\n", a, a == 1 ? "" : "s", b);
+    fprintf(out, "%s of the base, %zu of the candidate.\n",
+            iot_people_many((int64_t)a, "run").text, b);
     put_changes(c, out);
     put_unchanged(c, out);
     put_beside(c, out);

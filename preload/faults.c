@@ -43,7 +43,7 @@ static __attribute__((always_inline)) inline void read_into(const char *path, ch
     iot_sys(SYS_close, fd);
     text[n > 0 ? n : 0] = '\0';
     if (n > 0 && iot_process->file) /* the kernel counts it as the program's */
-        __atomic_fetch_add(&iot_process->file->own_read_bytes, n, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&iot_process->file->own_read_bytes, (uint64_t)n, __ATOMIC_RELAXED);
 }
 
 /* Another thread could meet the descriptor that this needs, and close it or get the next number: so a

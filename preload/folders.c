@@ -104,9 +104,10 @@ READDIR_R(readdir64_r, struct dirent64)
 /* Of none at all libc says EINVAL. */
 int closedir(DIR *dir)
 {
-    __asm__("" : "+r"(dir)); /* libc's headers promise the compiler that it is not NULL */
-    struct iot_thread *t = iot_enter();
-    if (!t || !dir)
+    const void *given = dir;
+    __asm__("" : "+r"(given)); /* libc's headers promise the compiler that it is not NULL */
+    struct iot_thread *t = given ? iot_enter() : NULL;
+    if (!t)
         return iot_real.closedir(dir);
     int fd = dirfd(dir);
     uint32_t obj = iot_descriptor_known(t, fd);

@@ -102,7 +102,7 @@ def check_killed(place):
     made, bad = harness.report(place / "trace"), []
     if [(e["op"], e["bytes"], e["t0_ns"] == e["t1_ns"]) for e in pending] != [("async_read", 0, True)]:
         bad.append(f"requests: {pending}")
-    if not of_rest(made, "The end of 1 asynchronous requests"):
+    if not of_rest(made, "The end of 1 asynchronous request:"):
         bad.append(f"not seen: {made['run']['not_seen']}")
     return bad
 
