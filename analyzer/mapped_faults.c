@@ -320,12 +320,53 @@ static int renew(struct work *w, struct iot_events *to, struct iot_lane *lane, s
     return iot_events_sort(to, start, lane->n_events);
 }
 
+/* Where the events of requests were: their lane, and where that began. */
+struct places {
+    uint32_t *lane_of; /* by event */
+    size_t *first;     /* by lane */
+};
+
+static int note_places(struct places *p, const struct iot_trace *t)
+{
+    if (!t->n_requests)
+        return 0;
+    p->lane_of = malloc((t->events.n + 1) * sizeof *p->lane_of);
+    p->first = malloc((t->n_lanes + 1) * sizeof *p->first);
+    if (!p->lane_of || !p->first)
+        return -1;
+    for (size_t l = 0; l < t->n_lanes; l++) {
+        p->first[l] = t->lanes[l].first_event;
+        for (size_t i = 0; i < t->lanes[l].n_events; i++)
+            p->lane_of[p->first[l] + i] = (uint32_t)l;
+    }
+    return 0;
+}
+
+static size_t some_event(const struct places *p, const struct iot_trace *t, size_t was)
+{
+    const struct iot_lane *lane = was == SIZE_MAX ? NULL : &t->lanes[p->lane_of[was]];
+    return lane && lane->n_events ? lane->first_event : SIZE_MAX;
+}
+
+/* Lanes of requests have no stretches, and keep their order. */
+static void move_requests(const struct places *p, struct iot_trace *t)
+{
+    for (size_t k = 0; k < t->n_requests; k++) {
+        struct iot_request *q = &t->requests[k];
+        uint32_t lane = p->lane_of[q->event];
+        q->event = t->lanes[lane].first_event + (q->event - p->first[lane]);
+        q->made_in = some_event(p, t, q->made_in);
+        q->found_in = some_event(p, t, q->found_in);
+    }
+}
+
 int iot_mapped_place_faults(struct iot_trace *t, struct iot_mapped *mapped)
 {
     struct work w = {.t = t, .mapped = mapped};
     struct iot_events events = {0};
+    struct places places = {0};
     size_t *of = calloc(t->n_lanes + 1, sizeof *of);
-    int failed = !of;
+    int failed = !of || note_places(&places, t);
     for (size_t l = 0; l < t->n_lanes && !failed; l++) {
         failed = of_lane(&w, &t->lanes[l]);
         of[l + 1] = w.n;
@@ -340,9 +381,12 @@ int iot_mapped_place_faults(struct iot_trace *t, struct iot_mapped *mapped)
         t->events = events;
         events = old;
         iot_events_trim(&t->events);
+        move_requests(&places, t);
     }
     iot_events_free(&events);
     free(of);
+    free(places.lane_of);
+    free(places.first);
     free(w.stretches);
     free(w.gaps);
     return failed ? -1 : 0;

@@ -11,6 +11,7 @@
 #include "preload/environment.h"
 #include "preload/mappings.h"
 #include "preload/process.h"
+#include "preload/readable.h"
 #include "preload/real.h"
 #include "preload/sys.h"
 #include "preload/uring.h"
@@ -23,12 +24,6 @@ struct attempt {
     char *const *envp;
 };
 
-/* The name is looked at before the call that would find a bad pointer out. */
-static int is_readable(const char *path)
-{
-    return path && iot_sys(SYS_faccessat, AT_FDCWD, path, F_OK) != -EFAULT;
-}
-
 static struct attempt before_exec(uint32_t (*name)(struct iot_thread *, int, const char *), int dir,
                                   const char *path, char *const envp[])
 {
@@ -36,7 +31,7 @@ static struct attempt before_exec(uint32_t (*name)(struct iot_thread *, int, con
     if (!a.t)
         return a;
     a.envp = iot_environment_for_child(a.t, envp);
-    a.path = is_readable(path) ? name(a.t, dir, path) : 0;
+    a.path = path && iot_readable_text(path, PATH_MAX) ? name(a.t, dir, path) : 0;
     iot_mappings_end(a.t);
     if (!a.t->vfork_pid)
         iot_rings_settle(a.t);

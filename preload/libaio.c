@@ -6,6 +6,7 @@
 #include "preload/descriptors.h"
 #include "preload/foreign.h"
 #include "preload/process.h"
+#include "preload/readable.h"
 #include "preload/real.h"
 #include "preload/requests.h"
 
@@ -22,7 +23,9 @@ enum { COMPLETIONS_MAGIC = 0xa10a10a1u };
 static const struct completions *ring_of(aio_context_t id)
 {
     const struct completions *ring = (const struct completions *)(uintptr_t)id;
-    return ring && ring->magic == COMPLETIONS_MAGIC && !ring->incompatible && ring->n ? ring : NULL;
+    if (!ring || id % _Alignof(struct completions) || !iot_readable(ring, sizeof *ring))
+        return NULL;
+    return ring->magic == COMPLETIONS_MAGIC && !ring->incompatible && ring->n ? ring : NULL;
 }
 
 static struct iot_context *context_of(aio_context_t id)
@@ -92,12 +95,13 @@ struct call {
     struct iot_context *context;
     aio_context_t id;
     uint64_t t0;
-    long there; /* completions that were there and not taken yet */
+    long there;     /* completions that were there and not taken yet */
+    uint32_t asked; /* requests that have their row */
 };
 
 static struct call begin(struct iot_thread *t, aio_context_t id)
 {
-    struct call c = {t, context_of(id), id, iot_now(), 0};
+    struct call c = {t, context_of(id), id, iot_now(), 0, 0};
     if (!c.context)
         return c;
     look(t, c.context, c.t0);
@@ -120,21 +124,26 @@ static void end(const struct call *c, uint16_t op, long result, long least)
         c->t0, t1, result < 0 ? (int)-result : 0);
 }
 
+/* The kernel takes as many as the ring has room for at most, up to the first that it cannot read. */
 static struct call begin_submit(struct iot_thread *t, aio_context_t id, long n, struct iocb **list)
 {
     struct call c = begin(t, id);
-    for (long k = 0; c.context && k < n; k++)
-        if (list[k])
-            made(t, list[k], c.t0);
+    const struct completions *ring = c.context ? ring_of(id) : NULL;
+    for (; ring && c.asked < n && c.asked < ring->n; c.asked++) {
+        if (!iot_readable(&list[c.asked], sizeof *list) ||
+            !iot_readable(list[c.asked], sizeof **list))
+            break;
+        made(t, list[c.asked], c.t0);
+    }
     return c;
 }
 
 /* Those that the kernel did not take are done, by that. */
-static void end_submit(const struct call *c, long n, struct iocb **list, long result)
+static void end_submit(const struct call *c, struct iocb **list, long result)
 {
     uint64_t now = iot_now();
     long refused = result < 0 ? result : -EAGAIN;
-    for (long k = result < 0 ? 0 : result; c->context && k < n; k++)
+    for (long k = result < 0 ? 0 : result; k < c->asked; k++)
         iot_request_done(c->t, IOT_QUEUE_LIBAIO, (uint64_t)(uintptr_t)list[k], refused, 0, c->t0, now);
     end(c, IOT_OP_IO_SUBMIT, result, 0);
 }
@@ -181,7 +190,7 @@ int io_submit(aio_context_t context, long n, struct iocb *requests[])
         return IOT_FOREIGN(io_submit)(context, n, requests);
     struct call call = begin_submit(t, context, n, requests);
     IOT_FOREIGN_CALL(int, io_submit, (context, n, requests))
-    end_submit(&call, n, requests, result);
+    end_submit(&call, requests, result);
     return result;
 }
 
@@ -237,7 +246,7 @@ long iot_libaio_syscall(struct iot_thread *t, long number, const long a[6])
     int saved = errno;
     long kernel = result < 0 ? -(long)saved : result;
     if (number == SYS_io_submit)
-        end_submit(&call, a[1], requests, kernel);
+        end_submit(&call, requests, kernel);
     else if (number != SYS_io_destroy)
         end_wait(&call, kernel, a[1], (const struct io_event *)a[3]);
     errno = saved;

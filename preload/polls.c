@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "preload/descriptors.h"
+#include "preload/readable.h"
 #include "preload/real.h"
 #include "preload/sys.h"
 #include "preload/wrap.h"
@@ -43,7 +44,8 @@ int clock_nanosleep(clockid_t clock, int flags, const struct timespec *wanted,
     call.t1 = iot_now();
     call.err = result;
     int64_t ns = 0;
-    if (result != EFAULT && (absolute || !(flags & TIMER_ABSTIME)))
+    if (result != EFAULT && (absolute || !(flags & TIMER_ABSTIME)) &&
+        (!result || iot_readable(wanted, sizeof *wanted)))
         ns = (wanted->tv_sec - began.tv_sec) * 1000000000 + wanted->tv_nsec - began.tv_nsec;
     return (int)iot_timed_event(t, call,
                                 &(struct iot_row){.result = result,

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 
 #include "preload/descriptors.h"
+#include "preload/readable.h"
 #include "preload/real.h"
 #include "preload/sys.h"
 #include "preload/wrap.h"
@@ -143,7 +144,9 @@ static int64_t bytes_of(const struct known *k, const long a[6], long result)
 static int flags_of(long number, const long a[6], const struct known *k)
 {
     if (number == SYS_openat2)
-        return (int)((const struct open_how *)a[2])->flags;
+        return iot_readable((const void *)a[2], sizeof(struct open_how))
+                   ? (int)((const struct open_how *)a[2])->flags
+                   : 0;
     return k->at == NONE ? O_CREAT | O_WRONLY | O_TRUNC : (int)a[k->at];
 }
 
@@ -192,7 +195,7 @@ static void after(struct iot_thread *t, long number, const long a[6], struct iot
         break;
     case OPENS:
         row->obj2 = name_at(t, call, folder(k, a), a[k->b]);
-        row->offset = call.err == EFAULT || call.err == EINVAL ? 0 : flags_of(number, a, k);
+        row->offset = flags_of(number, a, k);
         if (result >= 0)
             row->obj = iot_descriptor_opened(t, (int)result, row->obj2, (int)row->offset, 0);
         break;

@@ -1,9 +1,9 @@
 #include "preload/uring.h"
 
 #include <string.h>
-#include <sys/uio.h>
 
 #include "preload/descriptors.h"
+#include "preload/readable.h"
 #include "preload/requests.h"
 #include "preload/sys.h"
 
@@ -244,15 +244,35 @@ static const struct io_uring_sqe *request_at(const struct iot_ring *ring, uint32
     return (const struct io_uring_sqe *)(ring->sqes + index * bytes);
 }
 
-/* Whoever comes while another is at the ring leaves it to that one. */
-static int begin(struct iot_ring *ring)
-{
-    return iot_ring_readable(ring) && !__atomic_exchange_n(&ring->busy, 1, __ATOMIC_ACQUIRE);
-}
-
 static void end(struct iot_ring *ring)
 {
     __atomic_store_n(&ring->busy, 0, __ATOMIC_RELEASE);
+}
+
+/* Whoever comes while another is at the ring leaves it to that one. */
+static int begin(struct iot_ring *ring)
+{
+    if (!iot_ring_readable(ring) || __atomic_exchange_n(&ring->busy, 1, __ATOMIC_ACQUIRE))
+        return 0;
+    if (iot_ring_readable(ring))
+        return 1;
+    end(ring); /* it ended just now */
+    return 0;
+}
+
+/* Who ends it must not, as its memory goes: it waits for the other, but not for ever, for that may be the
+ * call that it has interrupted. */
+static int begin_end(struct iot_ring *ring)
+{
+    enum { TIMES = 1000 };
+    for (int k = 0; k < TIMES; k++) {
+        if (begin(ring))
+            return 1;
+        if (!iot_ring_readable(ring))
+            return 0;
+        iot_sys(SYS_sched_yield);
+    }
+    return 0;
 }
 
 /* What lies in the ring, from what was read last or what the kernel has taken since, whichever is further. */
@@ -338,8 +358,6 @@ void iot_ring_call_end(struct iot_ring_call *call, long result, unsigned least)
 /* What it took is counted once. */
 static void settle(struct iot_thread *t, struct iot_ring *ring)
 {
-    if (!begin(ring))
-        return;
     look(t, ring, iot_now());
     uint32_t head = __atomic_load_n(ring->sq_head, __ATOMIC_ACQUIRE);
     uint32_t direct = head - ring->sq_first - ring->recorded;
@@ -347,14 +365,14 @@ static void settle(struct iot_thread *t, struct iot_ring *ring)
         iot_requests_unseen(t, ring->queue, direct, IOT_UNSEEN_DIRECT);
         ring->recorded += direct;
     }
-    end(ring);
 }
 
 void iot_ring_ends(struct iot_thread *t, struct iot_ring *ring)
 {
     if (!ring)
         return;
-    settle(t, ring);
+    if (begin_end(ring))
+        settle(t, ring);
     release(ring);
 }
 
@@ -381,25 +399,23 @@ void iot_ring_unmapping(struct iot_thread *t, const void *at, size_t bytes)
     }
 }
 
-/* Whether the memory is still there, and a ring's: asked of the kernel, for a look may kill. */
+/* Whether the memory is still there, and a ring's: it may have gone out of our sight. */
 static int is_there(const struct iot_ring *ring)
 {
     const uint32_t *words[] = {ring->sq_head, ring->cq_tail, ring->sq_mask, ring->cq_mask};
-    uint32_t got[4];
-    struct iovec local[4], remote[4];
-    for (int k = 0; k < 4; k++) {
-        local[k] = (struct iovec){&got[k], sizeof got[k]};
-        remote[k] = (struct iovec){(void *)(uintptr_t)words[k], sizeof got[k]};
-    }
-    long n = iot_sys(SYS_process_vm_readv, iot_process->pid, local, 4, remote, 4, 0);
-    return n == (long)sizeof got && got[2] == ring->masks[0] && got[3] == ring->masks[1];
+    for (int k = 0; k < 4; k++)
+        if (!iot_readable(words[k], sizeof *words[k]))
+            return 0;
+    return *ring->sq_mask == ring->masks[0] && *ring->cq_mask == ring->masks[1];
 }
 
 void iot_rings_settle(struct iot_thread *t)
 {
     for (int k = 0; iot_process->rings_made && k < IOT_RINGS_MAX; k++) {
         struct iot_ring *ring = &iot_process->rings[k];
-        if (ring->fd_plus_1 && iot_ring_readable(ring) && is_there(ring))
+        if (ring->fd_plus_1 && iot_ring_readable(ring) && is_there(ring) && begin(ring)) {
             settle(t, ring);
+            end(ring);
+        }
     }
 }

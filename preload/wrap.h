@@ -3,8 +3,10 @@
 #define IOT_PRELOAD_WRAP_H
 
 #include <errno.h>
+#include <limits.h>
 
 #include "preload/descriptors.h"
+#include "preload/readable.h"
 #include "preload/record.h"
 
 /* A call that has been made. */
@@ -19,13 +21,15 @@ static inline int iot_failed(int64_t result)
 }
 
 /* The name that a call was made with. A bad pointer is the program's error to find out about, not ours to
- * follow, and a call with wrong arguments (EINVAL) may have failed before it was looked at; some take
- * none beside a descriptor. */
+ * follow, and a call that failed may have done so before it was looked at; some take none beside a
+ * descriptor. */
 static inline uint32_t iot_path_of(struct iot_thread *t, struct iot_timed call, int dir,
                                    const char *path)
 {
     __asm__("" : "+r"(path)); /* libc's headers promise the compiler that it is not NULL */
-    return call.err == EFAULT || call.err == EINVAL || !path ? 0 : iot_path(t, dir, path);
+    if (!path || call.err == EFAULT || (call.err && !iot_readable_text(path, PATH_MAX)))
+        return 0;
+    return iot_path(t, dir, path);
 }
 
 /* Makes the call; declares `result` and `call`. */

@@ -319,6 +319,8 @@ HAZARDS = [
     Hazard("a seccomp filter by prctl", "seccomp", ["prctl"]),
     Hazard("a seccomp filter by syscall", "seccomp", ["syscall"]),
     Hazard("a seccomp filter that lets files be opened", "seccomp", ["open"]),
+    Hazard("a seccomp filter that kills for a few calls", "seccomp", ["few"]),
+    Hazard("memory that cannot be read", "unreadable"),
     Hazard("the TSC", "clock", same=False, env=clock_env("tsc"), check=monotone_clock),
     Hazard("the monotonic clock", "clock", same=False, env=clock_env("monotonic"), check=monotone_clock),
 ]
