@@ -29,7 +29,7 @@ static unsigned class_of(const struct iot_scene *s, size_t i)
 void iot_scene_change(struct iot_scene *s, struct iot_tally *t, size_t i, int64_t service_ns)
 {
     const struct iot_report *r = s->report;
-    t->calls++;
+    t->calls += r->trace->events.op[i] != IOT_OP_GPU_MEMCPY_REST;
     t->bytes +=
         class_of(s, i) == IOT_DATA && r->trace->events.bytes[i] > 0 ? r->trace->events.bytes[i] : 0;
     t->service_ns += r->model->service_ns[i];

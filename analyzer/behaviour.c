@@ -141,6 +141,24 @@ static struct iot_judgement judge_socket(const struct iot_uses *uses, const stru
                                     : say(IOT_OUTPUT, "to a peer outside the run");
 }
 
+/* Loaders, and copies of GPUs by the memory of their host's end. */
+static struct iot_judgement judge_transfer(const struct iot_file *file)
+{
+#define BY_MEMORY(why) {why, why ", pageable", why ", pinned", why ", some pageable"}
+    static const struct {
+        enum iot_object object;
+        const char *why[IOT_HOST_MIXED + 1];
+    } transfers[] = {
+        [IOT_FILE_LOADER] = {IOT_INPUT, BY_MEMORY("a loader of the program")},
+        [IOT_FILE_GPU_EARLY] = {IOT_ARTIFACT, BY_MEMORY("copied to the GPU before the first step")},
+        [IOT_FILE_GPU_IN] = {IOT_INPUT, BY_MEMORY("copied to the GPU in the steps")},
+        [IOT_FILE_GPU_OUT] = {IOT_OUTPUT, BY_MEMORY("copied from the GPU")},
+        [IOT_FILE_GPU_STATE] = {IOT_STATE, BY_MEMORY("moved within or between GPUs")},
+    };
+#undef BY_MEMORY
+    return say(transfers[file->kind].object, transfers[file->kind].why[file->memory]);
+}
+
 struct iot_judgement iot_judge_channel(const struct iot_uses *uses, const struct iot_file *file,
                                        const struct iot_use *use, enum iot_direction direction)
 {
@@ -156,6 +174,8 @@ struct iot_judgement iot_judge_channel(const struct iot_uses *uses, const struct
         return say(IOT_OUTPUT, file->standard & 2 ? "standard output" : "standard error");
     if (file->kind == IOT_FILE_SOCKET)
         return judge_socket(uses, use, direction);
+    if (file->kind >= IOT_FILE_LOADER)
+        return judge_transfer(file);
     if (file->kind != IOT_FILE_PIPE)
         return nothing;
     if (file->standard & in && direction == IOT_READING)

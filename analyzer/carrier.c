@@ -85,6 +85,22 @@ static void carry_marked(const struct iot_trace *trace, uint8_t *waited)
             memset(&waited[trace->lanes[l].first_event], 0, trace->lanes[l].n_events);
 }
 
+/* A copy that blocks its launcher is in the launcher's lane. */
+static void carry_copies(const struct iot_trace *trace, const struct iot_links *links,
+                         uint8_t *waited)
+{
+    const struct iot_events *e = &trace->events;
+    for (size_t i = 0; i < e->n; i++) {
+        struct iot_waker copy = links->waker[i];
+        if (copy.kind != IOT_WAKER_RETURN || iot_op_info(e->op[copy.index])->class_ != IOT_DATA ||
+            waited[i])
+            continue;
+        waited[copy.index] = 0;
+        if (copy.index + 1 < e->n && e->op[copy.index + 1] == IOT_OP_GPU_MEMCPY_REST)
+            waited[copy.index + 1] = 0;
+    }
+}
+
 int iot_carrier_mark(const struct iot_trace *trace, const struct iot_links *links, uint8_t *waited)
 {
     struct carrier c = {.trace = trace, .links = links, .waited = waited};
@@ -93,6 +109,7 @@ int iot_carrier_mark(const struct iot_trace *trace, const struct iot_links *link
     if (!failed && trace->n_processes)
         carry(&c, trace->processes[0].pid, INT64_MIN, INT64_MAX, 0);
     carry_marked(trace, waited);
+    carry_copies(trace, links, waited);
     iot_by_pid_free(&c.by_pid);
     return failed ? -1 : 0;
 }

@@ -90,7 +90,7 @@ static int write_all(const struct iot_explainer *explainer, const struct options
     return failed;
 }
 
-static int explain_trace(const struct iot_trace *t, const struct options *o,
+static int explain_trace(struct iot_trace *t, const struct options *o,
                          const struct iot_rules *rules)
 {
     struct iot_classes classes = {0};
@@ -102,7 +102,7 @@ static int explain_trace(const struct iot_trace *t, const struct options *o,
     if (status)
         return status;
 
-    struct iot_model *model = iot_model_build(t);
+    struct iot_model *model = iot_seen_narrow(t) ? NULL : iot_model_build(t);
     int failed = !model || iot_steps_find(&steps, t, model) ||
                  iot_classify(&classes, t, rules, &steps) ||
                  iot_explainer_init(&explainer, t, model, &classes, &steps) ||

@@ -14,13 +14,28 @@
 #include "analyzer/report_text.h"
 #include "analyzer/reporting.h"
 #include "analyzer/run_folder.h"
+#include "format/window.h"
 
 enum { TSC, MONOTONIC, NO_CLOCK };
 static const char *const clocks[] = {[TSC] = "tsc", [MONOTONIC] = "monotonic", NULL};
 
+enum { OFF, SITES, ALL, NO_STACKS };
+static const char *const stacks[] = {[OFF] = "off", [SITES] = "sites", [ALL] = "all", NULL};
+
+/* Which part of the run: handed on as variables, as they are. */
+enum { STEPS, AFTER, DURATION, MAX_SIZE, PARTS };
+static const char *const variables[PARTS] = {
+    [STEPS] = "IOTRACE_STEPS",
+    [AFTER] = "IOTRACE_AFTER",
+    [DURATION] = "IOTRACE_DURATION",
+    [MAX_SIZE] = "IOTRACE_MAX_SIZE",
+};
+
 struct options {
     const char *folder;
-    size_t clock; /* NO_CLOCK: not given */
+    size_t clock;  /* NO_CLOCK: not given */
+    size_t stacks; /* NO_STACKS: not given */
+    const char *parts[PARTS];
     bool nvtx;
     char **command;
 };
@@ -32,6 +47,19 @@ static const struct iot_option options_of_run[] = {
      IOT_OPTION_TEXT, offsetof(struct options, folder), NULL, NULL},
     {"clock", 0, "tsc|monotonic", "the clock to read, instead of the one chosen", IOT_OPTION_WORD,
      offsetof(struct options, clock), clocks, NULL},
+    {"stacks", 0, "off|sites|all",
+     "from where calls are made: looked at once for each place that calls, or at each call",
+     IOT_OPTION_WORD, offsetof(struct options, stacks), stacks, NULL},
+    {"steps", 0, "A-B",
+     "record from where step A begins to where step B ends, as iotrace_step() counts them in each "
+     "process; A- to the end",
+     IOT_OPTION_TEXT, offsetof(struct options, parts[STEPS]), NULL, NULL},
+    {"after", 0, "TIME", "record from so long after the start: 90, 90s, 250ms, 5m, 1h",
+     IOT_OPTION_TEXT, offsetof(struct options, parts[AFTER]), NULL, NULL},
+    {"duration", 0, "TIME", "record for so long", IOT_OPTION_TEXT,
+     offsetof(struct options, parts[DURATION]), NULL, NULL},
+    {"max-size", 0, "SIZE", "keep the newest SIZE (16M, 1G) of each process's trace",
+     IOT_OPTION_TEXT, offsetof(struct options, parts[MAX_SIZE]), NULL, NULL},
     {"nvtx", 0, NULL,
      "record what COMMAND marks with NVTX also where no NVIDIA driver is installed",
      IOT_OPTION_FLAG, offsetof(struct options, nvtx), NULL, NULL},
@@ -82,12 +110,16 @@ static int set_nvtx(const char *library, bool always)
 
 static int set_environment(const struct options *options, const char *folder, const char *library)
 {
-    const char *clock = clocks[options->clock];
     char pid[24];
+    const char *clock = clocks[options->clock], *of_stacks = stacks[options->stacks];
     snprintf(pid, sizeof pid, "%ld", (long)getpid());
+    for (int k = 0; k < PARTS; k++)
+        if (options->parts[k] && setenv(variables[k], options->parts[k], 1))
+            return -1;
     return set_preload(library) || set_nvtx(library, options->nvtx) ||
            setenv("IOTRACE_RUN", folder, 1) || setenv("IOTRACE_ROOT", pid, 1) ||
-           unsetenv("IOTRACE_DIR") || (clock && setenv("IOTRACE_CLOCK", clock, 1));
+           unsetenv("IOTRACE_DIR") || (clock && setenv("IOTRACE_CLOCK", clock, 1)) ||
+           (of_stacks && setenv("IOTRACE_STACKS", of_stacks, 1));
 }
 
 static int take_folder(struct shared *shared, const struct options *options, const char *program)
@@ -265,12 +297,42 @@ static int run(const struct options *options)
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/* Whether the recorder understands them. */
+static int check(const struct options *o)
+{
+    const char *const *parts = o->parts;
+    uint64_t n;
+    uint32_t first, last;
+    if (parts[STEPS] && iot_window_steps(parts[STEPS], &first, &last)) {
+        iot_error("run: --steps is A-B, A- or A, steps from 1, not '%s'", parts[STEPS]);
+        return -1;
+    }
+    for (int k = AFTER; k <= DURATION; k++)
+        if (parts[k] && iot_window_time(parts[k], &n)) {
+            iot_error("run: --%s is a time like 90, 250ms, 5m or 1h, not '%s'",
+                      k == AFTER ? "after" : "duration", parts[k]);
+            return -1;
+        }
+    if (parts[MAX_SIZE] && (iot_window_size(parts[MAX_SIZE], &n) || n < IOT_KEPT_BYTES_MIN ||
+                            n > IOT_KEPT_BYTES_MAX)) {
+        iot_error("run: --max-size is a size from 4M to 4G, not '%s'", parts[MAX_SIZE]);
+        return -1;
+    }
+    if (parts[STEPS] && parts[AFTER]) {
+        iot_error("run: --steps and --after are two ways to say where recording begins; give one");
+        return -1;
+    }
+    return 0;
+}
+
 int iot_cmd_run(int argc, char **argv)
 {
-    struct options options = {.clock = NO_CLOCK};
+    struct options options = {.clock = NO_CLOCK, .stacks = NO_STACKS};
     struct iot_parsed parsed = iot_options_parse(&iot_synopsis_run, argc, argv, &options);
     if (parsed.done)
         return parsed.status;
+    if (check(&options))
+        return IOT_EXIT_USAGE;
     if (!parsed.n_operands) {
         iot_error("run: which command? see 'iotrace run --help'");
         return IOT_EXIT_USAGE;

@@ -8,6 +8,8 @@ static int64_t *part_of(struct iot_path_parts *parts, uint8_t part)
     switch (part) {
     case IOT_PART_SLEEP:
         return &parts->sleep_ns;
+    case IOT_PART_GPU:
+        return &parts->gpu_ns;
     case IOT_PART_EXTERNAL:
         return &parts->external_ns;
     case IOT_PART_UNEXPLAINED:
@@ -33,7 +35,9 @@ static void add_lane_edge(const struct iot_model *m, const struct iot_edge *edge
         *to += span;
         rest -= span;
     }
-    parts->compute_ns += rest;
+    /* What a stream does between its operations is the GPU's time, too. */
+    uint32_t lane = m->schedule->graph.nodes[edge->src].lane;
+    *(m->trace->lanes[lane].kind == IOT_LANE_STREAM ? &parts->gpu_ns : &parts->compute_ns) += rest;
 }
 
 void iot_compose(const struct iot_model *m, const struct iot_path *path, const int64_t *service_ns,
@@ -50,6 +54,8 @@ void iot_compose(const struct iot_model *m, const struct iot_path *path, const i
             parts->unexplained_ns += edge->base_ns;
         else if (n < s->n_use && s->use[n] == IOT_USE_WAKE)
             parts->wake_ns += edge->base_ns;
+        else if (n < s->n_use && s->use[n] == IOT_USE_GPU)
+            parts->gpu_ns += edge->base_ns;
         else
             parts->compute_ns += edge->base_ns;
     }

@@ -122,8 +122,9 @@ void iot_container_free(struct iot_container *c)
 {
     iot_container_close(c);
     free(c->pieces);
-    c->pieces = NULL;
-    c->n_pieces = 0;
+    free(c->names);
+    c->pieces = c->names = NULL;
+    c->n_pieces = c->n_names = 0;
 }
 
 void iot_container_facts(struct iot_container *c, struct iot_reader *reader,

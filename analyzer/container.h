@@ -27,6 +27,8 @@ struct iot_container {
     struct iot_file_header header;
     struct iot_piece *pieces; /* by lane, then slot and epoch: the order they were recorded in */
     size_t n_pieces;
+    struct iot_piece *names; /* blocks that are there for their definitions alone */
+    size_t n_names;
     uint64_t bytes; /* of the file */
     uint32_t damages;
     char damage[160]; /* the first of them: byte offset and what is wrong */

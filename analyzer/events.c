@@ -11,7 +11,7 @@ static const struct {
     size_t at, size;
 } columns[] = {
     COLUMN(t0_ns), COLUMN(t1_ns), COLUMN(bytes), COLUMN(result), COLUMN(offset), COLUMN(addr),
-    COLUMN(file),  COLUMN(file2), COLUMN(arg),   COLUMN(fd),     COLUMN(op),     COLUMN(err),
+    COLUMN(file),  COLUMN(file2), COLUMN(arg),   COLUMN(fd),   COLUMN(stack),    COLUMN(op),     COLUMN(err),
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
@@ -57,6 +57,15 @@ void iot_events_free(struct iot_events *events)
     for (int k = 0; k < COLUMNS; k++)
         free(*column(events, k));
     memset(events, 0, sizeof *events);
+}
+
+void iot_events_copy(struct iot_events *events, size_t to, size_t from)
+{
+    for (int k = 0; k < COLUMNS; k++) {
+        char *base = *column(events, k);
+        if (to != from)
+            memcpy(base + to * columns[k].size, base + from * columns[k].size, columns[k].size);
+    }
 }
 
 static int before(const struct iot_events *e, size_t a, size_t b)
@@ -143,6 +152,31 @@ int iot_events_sort(struct iot_events *events, size_t first, size_t n)
     free(b);
     free(copy);
     return result;
+}
+
+/* From the end: each event moves up by as many as are doubled before it. */
+static void double_in(char *column, size_t size, size_t n, const size_t *which, size_t n_which)
+{
+    size_t end = n;
+    for (size_t k = n_which; k > 0; k--) {
+        size_t from = which[k - 1] + 1;
+        memmove(column + (from + k) * size, column + from * size, (end - from) * size);
+        memcpy(column + (from + k - 1) * size, column + (from - 1) * size, size);
+        end = from;
+    }
+}
+
+int iot_events_double(struct iot_events *events, const size_t *which, size_t n)
+{
+    for (int k = 0; k < COLUMNS; k++) {
+        void *more = realloc(*column(events, k), (events->n + n + 1) * columns[k].size);
+        if (!more)
+            return -1;
+        *column(events, k) = more;
+        double_in(more, columns[k].size, events->n, which, n);
+    }
+    events->n += n;
+    return 0;
 }
 
 int64_t iot_event_offset(const struct iot_events *e, size_t i)

@@ -267,6 +267,8 @@ int iot_explain(struct iot_explained *x, const struct iot_explainer *explainer, 
         failed = count_event(x, of_lane, opens, &events[k], orders[k]);
     if (!failed && x->n_lanes)
         qsort(x->lanes, x->n_lanes, sizeof *x->lanes, by_weight);
+    failed = failed || iot_call_sites_find(&x->sites, &x->n_sites, IOT_EXPLAIN_SITES, t,
+                                           explainer->model, file, t->arena);
     free(events);
     free(orders);
     free(of_lane);
@@ -277,6 +279,7 @@ int iot_explain(struct iot_explained *x, const struct iot_explainer *explainer, 
 void iot_explained_free(struct iot_explained *x)
 {
     free(x->lanes);
+    free(x->sites);
     free(x->renames);
     *x = (struct iot_explained){0};
 }

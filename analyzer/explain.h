@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "analyzer/call_sites.h"
 #include "analyzer/classify.h"
 #include "analyzer/model.h"
 #include "analyzer/order.h"
@@ -12,7 +13,7 @@
 #include "analyzer/step_use.h"
 #include "analyzer/use.h"
 
-enum { IOT_EXPLAIN_PARTS = 10, IOT_EXPLAIN_SIZES = 64 };
+enum { IOT_EXPLAIN_PARTS = 10, IOT_EXPLAIN_SIZES = 64, IOT_EXPLAIN_SITES = 5 };
 
 /* What explaining any file of a run needs. */
 struct iot_explainer {
@@ -51,6 +52,8 @@ struct iot_explained {
     int64_t outlived_service_ns, outlived_exposed_ns;                     /* after the run's end */
     struct iot_explained_lane *lanes; /* by exposed, service, calls */
     size_t n_lanes;
+    struct iot_call_site *sites; /* the dearest five, if stacks were recorded */
+    size_t n_sites;
     uint32_t *renames; /* names it had before, or got: file indices */
     size_t n_renames;
 };

@@ -240,6 +240,7 @@ static void put_lane(const struct iot_explained *x, const struct iot_explained_l
         [IOT_LANE_LIBAIO] = ", libaio request\n",
         [IOT_LANE_RING] = ", io_uring request\n",
         [IOT_LANE_CUFILE] = ", cuFile request\n",
+        [IOT_LANE_STREAM] = ", GPU stream\n",
     };
     fputs(lane->number ? kinds[lane->kind] : ", main\n", out);
 }
@@ -266,6 +267,24 @@ static void put_lanes(const struct iot_explained *x, FILE *out)
     }
 }
 
+static void put_sites(const struct iot_explained *x, FILE *out)
+{
+    if (x->n_sites)
+        fprintf(out, "\n%9s %9s %9s %9s  from\n", "exposed", "service", "calls", "bytes");
+    for (size_t k = 0; k < x->n_sites; k++) {
+        const struct iot_call_site *s = &x->sites[k];
+        fprintf(out, "%9s %9s %9s %9s  ", iot_people_time(s->exposed_ns).text,
+                iot_people_time(s->service_ns).text, iot_people_count((int64_t)s->calls).text,
+                iot_people_bytes(s->bytes).text);
+        for (uint32_t f = 0; f < s->n_frames; f++) {
+            if (f)
+                fprintf(out, "%43s", "by ");
+            iot_write_shortened(out, s->frames[f], strlen(s->frames[f]), COLUMNS - 43);
+            fputc('\n', out);
+        }
+    }
+}
+
 void iot_explain_write_text(const struct iot_explained *x, FILE *out)
 {
     static const char *const kinds[] = {
@@ -273,6 +292,9 @@ void iot_explain_write_text(const struct iot_explained *x, FILE *out)
         [IOT_FILE_DIRECTORY] = "folder",   [IOT_FILE_PIPE] = "pipe",
         [IOT_FILE_SOCKET] = "socket",      [IOT_FILE_CHARACTER] = "character device",
         [IOT_FILE_BLOCK] = "block device", [IOT_FILE_ANON] = "without a file",
+        [IOT_FILE_LOADER] = "a loader",    [IOT_FILE_GPU_EARLY] = "copies to a GPU",
+        [IOT_FILE_GPU_IN] = "copies to a GPU", [IOT_FILE_GPU_OUT] = "copies from a GPU",
+        [IOT_FILE_GPU_STATE] = "transfers of GPUs",
     };
     const struct iot_file *file = &x->explainer->trace->files[x->file];
 
@@ -295,4 +317,5 @@ void iot_explain_write_text(const struct iot_explained *x, FILE *out)
     put_sizes(x, out);
     put_times(x, out);
     put_lanes(x, out);
+    put_sites(x, out);
 }

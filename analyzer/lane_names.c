@@ -113,7 +113,10 @@ const char *iot_lane_name(const struct iot_trace *trace, uint32_t index, struct 
     char process[NAME_BYTES] = "", thread[NAME_BYTES] = "main thread", own[COMM_BYTES + 1];
     char name[2 * NAME_BYTES];
 
-    if (lane->kind != IOT_LANE_THREAD)
+    if (lane->kind == IOT_LANE_STREAM)
+        snprintf(thread, sizeof thread, "stream %lld of GPU %u", (long long)lane->stream,
+                 lane->device);
+    else if (lane->kind != IOT_LANE_THREAD)
         request_name(trace, lane, thread);
     else if (lane->number && own_name(trace, lane, own))
         snprintf(thread, sizeof thread, "%s", own);

@@ -15,7 +15,7 @@ enum iot_waker_kind {
     IOT_WAKER_NONE,
     IOT_WAKER_ENTRY, /* index: an event; when it was entered */
     IOT_WAKER_LANE,  /* index: a lane; when it ended */
-    IOT_WAKER_RETURN, /* index: an asynchronous request; when it was done */
+    IOT_WAKER_RETURN, /* index: an event (an asynchronous request, work of a GPU); when it was done */
 };
 
 struct iot_waker {
@@ -83,6 +83,8 @@ int iot_link_signals(struct iot_links *links, const struct iot_trace *trace);
 int iot_link_requests(struct iot_links *links, const struct iot_trace *trace);
 int iot_link_locks(struct iot_links *links, const struct iot_trace *trace);
 int iot_link_life(struct iot_links *links, const struct iot_trace *trace);
+/* What GPUs do: launches, the order of streams, events, and calls that wait for them. */
+int iot_link_gpu(struct iot_links *links, const struct iot_trace *trace);
 void iot_link_polls(struct iot_links *links, const struct iot_trace *trace);
 
 #endif

@@ -100,10 +100,13 @@ static struct iot_waker entry(uint32_t event)
 }
 
 /* A lock: the last release before each acquisition. */
-static int link_lock(struct iot_links *links, const struct touch *t, size_t n)
+static int link_lock(struct iot_links *links, const struct iot_seen *seen, const struct touch *t,
+                     size_t n)
 {
     struct iot_waker last = {0, IOT_WAKER_NONE};
     for (size_t k = 0; k < n; k++) {
+        if (k && iot_seen_cut(seen, t[k - 1].t_ns, t[k].t_ns))
+            last.kind = IOT_WAKER_NONE;
         if (t[k].role == RELEASE)
             last = entry(t[k].event);
         else if (t[k].role == ACQUIRE && last.index != t[k].event &&
@@ -114,10 +117,11 @@ static int link_lock(struct iot_links *links, const struct touch *t, size_t n)
 }
 
 /* A condition: each signal goes to the sleeper that is next to return and has none; a broadcast to all
- * that sleep. */
-static int link_condition(struct iot_links *links, const struct iot_events *e, const struct touch *t,
-                          size_t n)
+ * that sleep. Who returned behind a gap in what was seen may have been woken within. */
+static int link_condition(struct iot_links *links, const struct iot_trace *trace,
+                          const struct touch *t, size_t n)
 {
+    const struct iot_events *e = &trace->events;
     enum { SLEEPERS_MAX = 4096 };
     static uint32_t sleepers[SLEEPERS_MAX];
     size_t asleep = 0;
@@ -134,6 +138,8 @@ static int link_condition(struct iot_links *links, const struct iot_events *e, c
         }
         size_t next = asleep;
         for (size_t s = 0; s < asleep; s++) {
+            if (iot_seen_cut(&trace->seen, t[k].t_ns, e->t1_ns[sleepers[s]]))
+                continue;
             if (t[k].role == BROADCAST) {
                 if (iot_links_add(links, sleepers[s], entry(t[k].event)))
                     return -1;
@@ -177,15 +183,17 @@ static int link_posts(struct iot_links *links, const struct touch *t, size_t n, 
 }
 
 /* At one address there may be one after the other. */
-static int link_semaphore(struct iot_links *links, const struct iot_events *e, const struct touch *t,
-                          size_t n)
+static int link_semaphore(struct iot_links *links, const struct iot_trace *trace,
+                          const struct touch *t, size_t n)
 {
+    const struct iot_events *e = &trace->events;
     size_t value = 0;
     for (size_t first = 0, end; first < n; first = end) {
         if (t[first].role == INITS)
             value = (size_t)e->offset[t[first++].event] & UINT32_MAX;
-        for (end = first; end < n && t[end].role != INITS;)
-            end++;
+        for (end = first; end < n && t[end].role != INITS; end++)
+            if (end > first && iot_seen_cut(&trace->seen, t[end - 1].t_ns, t[end].t_ns))
+                break;
         if (link_posts(links, t + first, end - first, value))
             return -1;
         value = 0;
@@ -194,9 +202,10 @@ static int link_semaphore(struct iot_links *links, const struct iot_events *e, c
 }
 
 /* A barrier: those that met are those whose stays overlap; the last to come lets the others go. */
-static int link_barrier(struct iot_links *links, const struct iot_events *e, const struct touch *t,
-                        size_t n)
+static int link_barrier(struct iot_links *links, const struct iot_trace *trace,
+                        const struct touch *t, size_t n)
 {
+    const struct iot_events *e = &trace->events;
     for (size_t first = 0; first < n;) {
         int64_t until = e->t1_ns[t[first].event];
         size_t end = first + 1;
@@ -205,7 +214,8 @@ static int link_barrier(struct iot_links *links, const struct iot_events *e, con
                 until = e->t1_ns[t[end].event];
             end++;
         }
-        for (size_t k = first; k + 1 < end; k++)
+        int all = !iot_seen_cut(&trace->seen, t[first].t_ns, until);
+        for (size_t k = first; all && k + 1 < end; k++)
             if (iot_links_add(links, t[k].event, entry(t[end - 1].event)))
                 return -1;
         first = end;
@@ -213,7 +223,7 @@ static int link_barrier(struct iot_links *links, const struct iot_events *e, con
     return 0;
 }
 
-static int link_object(struct iot_links *links, const struct iot_events *e, const struct touch *t,
+static int link_object(struct iot_links *links, const struct iot_trace *trace, const struct touch *t,
                        size_t n)
 {
     switch (t[0].role) {
@@ -221,15 +231,15 @@ static int link_object(struct iot_links *links, const struct iot_events *e, cons
     case PARKS:
     case SIGNAL:
     case BROADCAST:
-        return link_condition(links, e, t, n);
+        return link_condition(links, trace, t, n);
     case TAKES:
     case POSTS:
     case INITS:
-        return link_semaphore(links, e, t, n);
+        return link_semaphore(links, trace, t, n);
     case MEETS:
-        return link_barrier(links, e, t, n);
+        return link_barrier(links, trace, t, n);
     default:
-        return link_lock(links, t, n);
+        return link_lock(links, &trace->seen, t, n);
     }
 }
 
@@ -282,7 +292,7 @@ int iot_link_locks(struct iot_links *links, const struct iot_trace *trace)
         while (end < all.n && all.list[end].owner == all.list[first].owner &&
                all.list[end].address == all.list[first].address)
             end++;
-        failed = link_object(links, &trace->events, &all.list[first], end - first);
+        failed = link_object(links, trace, &all.list[first], end - first);
         first = end;
     }
     free(all.list);

@@ -176,20 +176,28 @@ static void take_pages(struct pages *p, int64_t position, int64_t bytes, int emp
     }
 }
 
-/* Each write that needed room: the read that made it. */
+/* Calls of a stream that no gap in what was seen lies between. */
+struct stretch {
+    const uint32_t *writes, *reads; /* in order of entry, of return */
+    size_t n_writes, n_reads;
+};
+
+/* Each write that needed room: the read that made it. `unread` lay in the pipe before. */
 static void match_room(struct iot_links *links, const struct streams *s, uint32_t file,
-                       const uint32_t *writes, size_t n_writes, const uint32_t *reads,
-                       size_t n_reads, int64_t capacity)
+                       const struct stretch *c, int64_t unread, int64_t capacity)
 {
     const struct iot_events *e = &s->trace->events;
     const uint32_t *resize = s->resizes.list + s->resizes.first[file];
     const uint32_t *resizes_end = s->resizes.list + s->resizes.first[file + 1];
+    const uint32_t *reads = c->reads;
+    size_t n_reads = c->n_reads;
     int64_t room = capacity / PAGE;
     struct pages pages = {.n = 0};
     size_t r = 0, before = 0;
-    int64_t drained_to = n_reads ? e->bytes[reads[0]] : 0, drained_before = 0, position = 0;
-    for (size_t w = 0; w < n_writes; w++) {
-        uint32_t i = writes[w];
+    int64_t drained_to = n_reads ? e->bytes[reads[0]] : 0, drained_before = 0, position = unread;
+    take_pages(&pages, 0, unread, 1);
+    for (size_t w = 0; w < c->n_writes; w++) {
+        uint32_t i = c->writes[w];
         while (before < n_reads && e->t1_ns[reads[before]] <= e->t0_ns[i])
             drained_before += e->bytes[reads[before++]];
         while (resize < resizes_end && e->t1_ns[*resize] <= e->t0_ns[i])
@@ -207,24 +215,34 @@ static void match_room(struct iot_links *links, const struct streams *s, uint32_
     }
 }
 
-/* One direction of a stream: what was written to `to` was read from `from` (a pipe: the same). */
-static void match(struct iot_links *links, const struct streams *s, uint32_t to, uint32_t from,
-                  int64_t capacity)
+/* How many bytes lay in the stream when the stretch began: the least that lets every read come after its
+ * write, which is exact if the stream ever ran empty. */
+static int64_t least_before(const struct iot_events *e, const struct stretch *c)
+{
+    int64_t before = 0, read_to = 0, written_to = 0;
+    size_t w = 0;
+    for (size_t r = 0; r < c->n_reads; r++) {
+        int64_t bytes = e->bytes[c->reads[r]];
+        read_to += bytes > 0 ? bytes : 0;
+        while (w < c->n_writes && e->t0_ns[c->writes[w]] <= e->t1_ns[c->reads[r]])
+            written_to += e->bytes[c->writes[w++]];
+        if (read_to - written_to > before)
+            before = read_to - written_to;
+    }
+    return before;
+}
+
+/* `before`: what had been written before the first of these writes and not been read. */
+static void match_stretch(struct iot_links *links, const struct streams *s, uint32_t to,
+                          const struct stretch *c, int64_t before, int64_t capacity)
 {
     const struct iot_events *e = &s->trace->events;
-    uint32_t *writes = s->writes.list + s->writes.first[to];
-    uint32_t *reads = s->reads.list + s->reads.first[from];
-    size_t n_writes = s->writes.first[to + 1] - s->writes.first[to];
-    size_t n_reads = s->reads.first[from + 1] - s->reads.first[from];
-    sorting = e;
-    qsort(writes, n_writes, sizeof *writes, by_entry);
-    qsort(reads, n_reads, sizeof *reads, by_return);
-    qsort(s->closes.list + s->closes.first[to], s->closes.first[to + 1] - s->closes.first[to],
-          sizeof *reads, by_entry);
+    const uint32_t *writes = c->writes, *reads = c->reads;
+    size_t n_writes = c->n_writes, n_reads = c->n_reads;
 
     /* Each read: the write that brought its last byte. */
     size_t w = 0;
-    int64_t read_to = 0, written_to = n_writes ? e->bytes[writes[0]] : 0;
+    int64_t read_to = -before, written_to = n_writes ? e->bytes[writes[0]] : 0;
     for (size_t r = 0; r < n_reads; r++) {
         uint32_t i = reads[r];
         if (e->bytes[i] <= 0) {
@@ -236,6 +254,8 @@ static void match(struct iot_links *links, const struct streams *s, uint32_t to,
             continue;
         }
         read_to += e->bytes[i];
+        if (read_to <= 0)
+            continue;
         while (w < n_writes && written_to < read_to)
             if (++w < n_writes)
                 written_to += e->bytes[writes[w]];
@@ -248,7 +268,48 @@ static void match(struct iot_links *links, const struct streams *s, uint32_t to,
     }
 
     if (capacity)
-        match_room(links, s, to, writes, n_writes, reads, n_reads, capacity);
+        match_room(links, s, to, c, before, capacity);
+}
+
+/* How many of n calls begin a stretch that ends where the next one starts. */
+static size_t until(const int64_t *t_ns, const uint32_t *calls, size_t n, int64_t end_ns)
+{
+    size_t k = 0;
+    while (k < n && t_ns[calls[k]] < end_ns)
+        k++;
+    return k;
+}
+
+/* One direction of a stream: what was written to `to` was read from `from` (a pipe: the same). */
+static void match(struct iot_links *links, const struct streams *s, uint32_t to, uint32_t from,
+                  int64_t capacity)
+{
+    const struct iot_events *e = &s->trace->events;
+    const struct iot_seen *seen = &s->trace->seen;
+    uint32_t *writes = s->writes.list + s->writes.first[to];
+    uint32_t *reads = s->reads.list + s->reads.first[from];
+    struct stretch all = {writes, reads, s->writes.first[to + 1] - s->writes.first[to],
+                          s->reads.first[from + 1] - s->reads.first[from]};
+    sorting = e;
+    qsort(writes, all.n_writes, sizeof *writes, by_entry);
+    qsort(reads, all.n_reads, sizeof *reads, by_return);
+    qsort(s->closes.list + s->closes.first[to], s->closes.first[to + 1] - s->closes.first[to],
+          sizeof *reads, by_entry);
+
+    for (size_t k = 0; k < seen->n; k++) {
+        int64_t end = k + 1 < seen->n ? seen->cuts_ns[k + 1] : INT64_MAX;
+        struct stretch now = all;
+        now.n_writes = until(e->t0_ns, all.writes, all.n_writes, end);
+        now.n_reads = until(e->t1_ns, all.reads, all.n_reads, end);
+        match_stretch(links, s, to, &now,
+                      k || seen->spans[0].begin_ns ? least_before(e, &now) : 0, capacity);
+        all.writes += now.n_writes;
+        all.n_writes -= now.n_writes;
+        all.reads += now.n_reads;
+        all.n_reads -= now.n_reads;
+    }
+    if (!seen->n)
+        match_stretch(links, s, to, &all, 0, capacity);
 }
 
 struct socket {
@@ -347,6 +408,7 @@ static int link_ready(struct iot_links *links, const struct streams *s)
                 high = middle;
         }
         if (low > first &&
+            !iot_seen_cut(&s->trace->seen, e->t0_ns[s->writes.list[low - 1]], e->t1_ns[i]) &&
             iot_links_add(links, (uint32_t)i,
                           (struct iot_waker){s->writes.list[low - 1], IOT_WAKER_ENTRY}))
             return -1;

@@ -9,6 +9,7 @@
 
 #include "analyzer/events.h"
 #include "analyzer/mapped.h"
+#include "analyzer/requests.h"
 
 enum {
     FILES_MAX = 8, /* among so many files the time is divided */
@@ -288,6 +289,7 @@ static void copy_event(struct iot_events *to, const struct iot_events *from, siz
     to->file2[n] = from->file2[i];
     to->arg[n] = from->arg[i];
     to->fd[n] = from->fd[i];
+    to->stack[n] = from->stack[i];
     to->op[n] = from->op[i];
     to->err[n] = from->err[i];
 }
@@ -306,67 +308,31 @@ static void put_stretch(struct iot_events *to, const struct iot_events *from,
 }
 
 /* The events of a lane anew, with the stretches in the place of the rows that told them. */
-static int renew(struct work *w, struct iot_events *to, struct iot_lane *lane, size_t first, size_t n)
+static int renew(struct work *w, struct iot_events *to, struct iot_lane *lane, size_t first, size_t n,
+                 uint32_t *moved)
 {
     const struct iot_events *e = &w->t->events;
-    size_t start = to->n, end = lane->first_event + lane->n_events;
-    for (size_t i = lane->first_event; i < end; i++)
-        if (e->op[i] != IOT_OP_FAULTS)
+    size_t start = to->n, begin = lane->first_event, end = begin + lane->n_events;
+    for (size_t i = begin; i < end; i++)
+        if (e->op[i] != IOT_OP_FAULTS) {
+            moved[i] = (uint32_t)to->n;
             copy_event(to, e, i);
+        }
     for (size_t k = first; k < first + n; k++)
         put_stretch(to, e, &w->stretches[k]);
     lane->first_event = start;
     lane->n_events = to->n - start;
+    iot_requests_lane_moved(lane, begin, end - begin, moved);
     return iot_events_sort(to, start, lane->n_events);
-}
-
-/* Where the events of requests were: their lane, and where that began. */
-struct places {
-    uint32_t *lane_of; /* by event */
-    size_t *first;     /* by lane */
-};
-
-static int note_places(struct places *p, const struct iot_trace *t)
-{
-    if (!t->n_requests)
-        return 0;
-    p->lane_of = malloc((t->events.n + 1) * sizeof *p->lane_of);
-    p->first = malloc((t->n_lanes + 1) * sizeof *p->first);
-    if (!p->lane_of || !p->first)
-        return -1;
-    for (size_t l = 0; l < t->n_lanes; l++) {
-        p->first[l] = t->lanes[l].first_event;
-        for (size_t i = 0; i < t->lanes[l].n_events; i++)
-            p->lane_of[p->first[l] + i] = (uint32_t)l;
-    }
-    return 0;
-}
-
-static size_t some_event(const struct places *p, const struct iot_trace *t, size_t was)
-{
-    const struct iot_lane *lane = was == SIZE_MAX ? NULL : &t->lanes[p->lane_of[was]];
-    return lane && lane->n_events ? lane->first_event : SIZE_MAX;
-}
-
-/* Lanes of requests have no stretches, and keep their order. */
-static void move_requests(const struct places *p, struct iot_trace *t)
-{
-    for (size_t k = 0; k < t->n_requests; k++) {
-        struct iot_request *q = &t->requests[k];
-        uint32_t lane = p->lane_of[q->event];
-        q->event = t->lanes[lane].first_event + (q->event - p->first[lane]);
-        q->made_in = some_event(p, t, q->made_in);
-        q->found_in = some_event(p, t, q->found_in);
-    }
 }
 
 int iot_mapped_place_faults(struct iot_trace *t, struct iot_mapped *mapped)
 {
     struct work w = {.t = t, .mapped = mapped};
     struct iot_events events = {0};
-    struct places places = {0};
     size_t *of = calloc(t->n_lanes + 1, sizeof *of);
-    int failed = !of || note_places(&places, t);
+    uint32_t *moved = calloc(t->events.n + 1, sizeof *moved);
+    int failed = !of || !moved;
     for (size_t l = 0; l < t->n_lanes && !failed; l++) {
         failed = of_lane(&w, &t->lanes[l]);
         of[l + 1] = w.n;
@@ -375,18 +341,17 @@ int iot_mapped_place_faults(struct iot_trace *t, struct iot_mapped *mapped)
         tell_faulted(&w);
     failed = failed || iot_events_init(&events, t->events.n + w.n);
     for (size_t l = 0; l < t->n_lanes && !failed; l++)
-        failed = renew(&w, &events, &t->lanes[l], of[l], of[l + 1] - of[l]);
+        failed = renew(&w, &events, &t->lanes[l], of[l], of[l + 1] - of[l], moved);
     if (!failed) {
+        iot_requests_moved(t, moved);
         struct iot_events old = t->events;
         t->events = events;
         events = old;
         iot_events_trim(&t->events);
-        move_requests(&places, t);
     }
     iot_events_free(&events);
     free(of);
-    free(places.lane_of);
-    free(places.first);
+    free(moved);
     free(w.stretches);
     free(w.gaps);
     return failed ? -1 : 0;

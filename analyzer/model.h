@@ -20,6 +20,7 @@ enum iot_part {
     IOT_PART_SLEEP,
     IOT_PART_EXTERNAL,    /* for somebody outside the run */
     IOT_PART_UNEXPLAINED, /* for somebody we do not know */
+    IOT_PART_GPU,         /* a GPU's work */
     IOT_PART_NONE,        /* none of these: its time counts as computing */
 };
 

@@ -457,3 +457,9 @@ int iot_names_bind(struct iot_names *images, size_t n_images, struct iot_files *
         bind_duplicates(&images[i]);
     return 0;
 }
+
+const char *iot_names_text(struct iot_names *names, uint32_t number)
+{
+    const struct iot_string *s = number ? find_string(names, number) : NULL;
+    return s ? s->text : NULL;
+}

@@ -70,6 +70,8 @@ int iot_names_bind(struct iot_names *images, size_t n_images, struct iot_files *
 
 /* The file that a string names; 0 if the number has no definition; IOT_NO_INDEX: out of memory. */
 uint32_t iot_names_path(struct iot_names *names, struct iot_files *files, uint32_t number);
+/* The text of a string; NULL if the number has no definition. */
+const char *iot_names_text(struct iot_names *names, uint32_t number);
 /* The address of a socket becomes part of its name: the string `number`, if it has none yet. */
 int iot_names_address(struct iot_names *names, struct iot_files *files, uint32_t file,
                       uint32_t number);

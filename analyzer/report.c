@@ -30,7 +30,10 @@ int iot_report_make(struct iot_report *report, const struct iot_trace *trace,
     report->of_event = rows.of_event;
     rows.of_event = NULL;
     iot_rows_free(&rows);
-    failed = failed || iot_report_queues(report) || iot_report_waits(report) ||
+    failed = failed ||
+             iot_call_sites_find(&report->sites, &report->n_sites, IOT_REPORT_SITES, trace, model,
+                                 IOT_NO_INDEX, report->arena) ||
+             iot_report_queues(report) || iot_report_waits(report) ||
              iot_report_ranges(report) || iot_report_advise(report);
     return failed ? -1 : 0;
 }
@@ -41,6 +44,7 @@ void iot_report_free(struct iot_report *report)
     free(report->evidence);
     free(report->queues);
     free(report->waits);
+    free(report->sites);
     free(report->ranges);
     free(report->marks);
     free(report->of_event);

@@ -7,6 +7,7 @@
 #ifndef IOT_ANALYZER_REPORT_H
 #define IOT_ANALYZER_REPORT_H
 
+#include "analyzer/call_sites.h"
 #include "analyzer/classify.h"
 #include "analyzer/fit.h"
 #include "analyzer/latency.h"
@@ -26,7 +27,10 @@
 #define IOT_RECOVERABLE_FILES 20
 
 /* Sentences on what a report does not prove. */
-#define IOT_EVIDENCE_MAX 9
+#define IOT_EVIDENCE_MAX 16
+
+/* Call sites in a report. */
+#define IOT_REPORT_SITES 20
 
 #define IOT_NOT_COMPUTED INT64_C(-1)
 
@@ -125,6 +129,8 @@ struct iot_report {
     size_t n_queues;
     struct iot_waited *waits;
     size_t n_waits;
+    struct iot_call_site *sites; /* those that cost most, if stacks were recorded */
+    size_t n_sites;
     struct iot_range *ranges;
     size_t n_ranges;
     struct iot_named_mark *marks;

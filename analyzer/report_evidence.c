@@ -97,6 +97,35 @@ static int of_storage(struct iot_report *r)
                                         : "a part");
 }
 
+/* A part of the run is not the run. */
+static int of_window(struct iot_report *r)
+{
+    const struct iot_seen *seen = &r->trace->seen;
+    const struct iot_words run = iot_people_time(seen->run_ns);
+    if (!seen->spans)
+        return 0;
+    if (!seen->n)
+        return say(r, "Nothing was recorded of the %s that the run took: the part of it that was asked "
+                      "for never came",
+                   run.text);
+    struct iot_words part = iot_people_time(r->model->wall_ns),
+                     from = iot_people_time(seen->spans[0].begin_ns),
+                     to = iot_people_time(seen->spans[seen->n - 1].end_ns);
+    char parts[48] = "";
+    if (seen->n > 1)
+        snprintf(parts, sizeof parts, " in %zu parts", seen->n);
+    if (say(r, "Of the %s that the run took %s were recorded%s, from %s to %s after its start: all "
+               "figures are of these alone",
+            run.text, part.text, parts, from.text, to.text))
+        return -1;
+    if (seen->older_events &&
+        say(r, "%llu older events made room for newer ones in the trace (--max-size)",
+            (unsigned long long)seen->older_events))
+        return -1;
+    return say(r, "What storage delivered, and how long processes waited for a CPU, is not known of "
+                  "a part of a run");
+}
+
 /* Page faults make no call. */
 static int of_faults(struct iot_report *r)
 {
@@ -153,8 +182,8 @@ int iot_report_evidence(struct iot_report *r)
 {
     const struct iot_model *model = r->model;
 
-    if (!(r->evidence = calloc(IOT_EVIDENCE_MAX, sizeof *r->evidence)) || of_cache(r) ||
-        of_storage(r) || of_requests(r))
+    if (!(r->evidence = calloc(IOT_EVIDENCE_MAX, sizeof *r->evidence)) || of_window(r) ||
+        of_cache(r) || of_storage(r) || of_requests(r))
         return -1;
     if (say(r, "Replays keep the order and the contention of this run: what is recoverable is an "
                "estimate, and does not add up over objects"))

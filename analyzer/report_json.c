@@ -56,9 +56,53 @@ static void put_untraced(struct iot_json *json, const struct iot_report_run *run
     iot_json_end_array(json);
 }
 
-static void put_uncalled(struct iot_json *json, const struct iot_report_run *run)
+static void put_sites(struct iot_json *json, const struct iot_report *r)
+{
+    iot_json_put_array(json, "sites");
+    for (size_t i = 0; i < r->n_sites; i++) {
+        const struct iot_call_site *s = &r->sites[i];
+        iot_json_begin_object(json);
+        iot_json_put_int(json, "exposed_ns", s->exposed_ns);
+        iot_json_put_int(json, "service_ns", s->service_ns);
+        iot_json_put_uint(json, "calls", s->calls);
+        iot_json_put_int(json, "bytes", s->bytes);
+        iot_json_put_strings(json, "frames", s->frames, s->n_frames);
+        iot_json_end_object(json);
+    }
+    iot_json_end_array(json);
+}
+
+/* null: the run was seen whole. */
+static void put_window(struct iot_json *json, const struct iot_report *r)
+{
+    const struct iot_seen *seen = &r->trace->seen;
+    if (!seen->spans) {
+        iot_json_put_null(json, "window");
+        return;
+    }
+    iot_json_put_object(json, "window");
+    iot_json_put_int(json, "run_ns", seen->run_ns);
+    iot_json_put_uint(json, "older_events", seen->older_events);
+    iot_json_put_array(json, "parts");
+    for (size_t k = 0; k < seen->n; k++) {
+        iot_json_begin_object(json);
+        iot_json_put_int(json, "start_ns", seen->spans[k].begin_ns);
+        iot_json_put_int(json, "end_ns", seen->spans[k].end_ns);
+        iot_json_end_object(json);
+    }
+    iot_json_end_array(json);
+    iot_json_end_object(json);
+}
+
+/* null: not known of a part of a run. */
+static void put_uncalled(struct iot_json *json, const struct iot_report *r)
 {
     enum { SHOWN = 20 };
+    const struct iot_report_run *run = &r->run;
+    if (r->trace->seen.spans) {
+        iot_json_put_null(json, "uncalled");
+        return;
+    }
     iot_json_put_object(json, "uncalled");
     iot_json_put_uint(json, "read_bytes", run->uncalled_read_bytes);
     iot_json_put_uint(json, "write_bytes", run->uncalled_write_bytes);
@@ -104,7 +148,8 @@ static void put_run(struct iot_json *json, const struct iot_report *r)
     iot_json_put_string(json, "kernel", run->kernel);
     iot_json_put_strings(json, "filesystems", run->filesystems, run->n_filesystems);
     iot_json_end_object(json);
-    put_uncalled(json, run);
+    put_window(json, r);
+    put_uncalled(json, r);
     iot_json_end_object(json);
 }
 
@@ -278,6 +323,7 @@ int iot_report_write_json(const struct iot_report *r, FILE *out)
     put_waits(&json, r);
     iot_report_put_steps(&json, r);
     iot_report_put_ranges(&json, r);
+    put_sites(&json, r);
     iot_json_end_object(&json);
     return iot_json_finish(&json);
 }

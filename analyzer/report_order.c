@@ -134,7 +134,8 @@ static int is_timed(const struct iot_rows *rows, size_t i)
 {
     const struct iot_report *r = rows->report;
     return rows->of_event[i] != IOT_NO_INDEX && r->model->part[i] == IOT_PART_IO &&
-           iot_op_info(r->trace->events.op[i])->class_ == IOT_DATA;
+           iot_op_info(r->trace->events.op[i])->class_ == IOT_DATA &&
+           r->trace->events.op[i] != IOT_OP_GPU_MEMCPY_REST;
 }
 
 /* The calls' buckets, row after row; first[row] is where a row's start. */

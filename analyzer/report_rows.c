@@ -87,7 +87,7 @@ static int is_open(unsigned op)
 static void count(struct iot_figures *f, const struct iot_events *e, size_t i, unsigned moves)
 {
     int64_t bytes = e->bytes[i] > 0 ? e->bytes[i] : 0;
-    f->data_ops++;
+    f->data_ops += e->op[i] != IOT_OP_GPU_MEMCPY_REST;
     f->bytes += bytes;
     *(moves == IOT_OUT ? &f->write_bytes : &f->read_bytes) += bytes;
     f->small_ops += bytes > 0 && bytes < IOT_SMALL_BYTES;

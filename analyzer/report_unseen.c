@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyzer/arena.h"
+#include "analyzer/gpu.h"
 #include "analyzer/people.h"
 #include "analyzer/report_parts.h"
 
@@ -263,16 +264,22 @@ static int say_all(struct iot_report *r, const struct met *met)
     if (met->nameless)
         failed |= say(r, "The files of %llu asynchronous requests: registered out of sight",
                       (unsigned long long)met->nameless);
-    if (met->threads)
+    if (met->threads && !*r->trace->processes[0].imported)
         failed |= say(r, "Hand-overs between threads without any call (lock-free queues, flags that are "
                          "polled): what is exposed behind them is a lower bound");
     if (met->mapped)
         failed |= say(r,
                       "What %llu mapping%s of data brought in: the process was killed, or the kernel "
-                      "does not tell about files of others",
-                      (unsigned long long)met->mapped, met->mapped == 1 ? "" : "s");
+                       "does not tell about files of others",
+                       (unsigned long long)met->mapped, met->mapped == 1 ? "" : "s");
+    if (*r->trace->processes[0].imported) {
+        failed |= say(r, "Files, and all else that a profiler does not record: the trace was imported");
+        failed |= say(r, "Whom threads waited for: it is inferred from when each was busy");
+        return failed;
+    }
     failed |= say(r, "Calls made without libc: system calls of a program's own, static programs");
-    failed |= say(r, "GPU work");
+    if (!iot_has_streams(r->trace))
+        failed |= say(r, "GPU work");
     return failed;
 }
 

@@ -10,7 +10,7 @@ int iot_reporting_make(struct iot_reporting *w, const char *folder, const char *
         return -1;
     if (!(w->trace = iot_trace_read(folder, error)))
         return -1;
-    if ((w->model = iot_model_build(w->trace)) &&
+    if (!iot_seen_narrow(w->trace) && (w->model = iot_model_build(w->trace)) &&
         !iot_steps_find(&w->steps, w->trace, w->model) &&
         !iot_classify(&w->classes, w->trace, rules_path ? &w->rules : NULL, &w->steps) &&
         !iot_report_make(&w->report, w->trace, w->model, &w->classes, &w->steps, top))

@@ -2,6 +2,9 @@
 
 #include <stdlib.h>
 
+#include "analyzer/gpu.h"
+#include "analyzer/gpu_starts.h"
+
 /* Whether a waker let it go on only after it had come. */
 static int late(const struct iot_trace *trace, const struct iot_links *links, size_t i,
                 struct iot_waker waker)
@@ -24,6 +27,8 @@ static enum iot_part part_of(const struct iot_trace *trace, const struct iot_lin
     unsigned flags = links->flags[i];
     if (flags & IOT_LINK_NESTED)
         return IOT_PART_NONE;
+    if (iot_gpu_runs(e->op[i]))
+        return op->class_ == IOT_DATA ? IOT_PART_IO : IOT_PART_GPU;
     if (late(trace, links, i, links->waker[i]))
         return usable(links, links->waker[i]) ? IOT_PART_WAIT : IOT_PART_UNEXPLAINED;
     if (flags & IOT_LINK_COMPUTES)
@@ -63,7 +68,8 @@ void iot_schedule_parts(const struct iot_trace *trace, const struct iot_links *l
     }
     for (size_t k = 0; k < links->n_more; k++) {
         size_t i = links->more[k].event;
-        if (late(trace, links, i, links->more[k].waker) && usable(links, links->more[k].waker) &&
+        if (!iot_gpu_runs(trace->events.op[i]) &&
+            late(trace, links, i, links->more[k].waker) && usable(links, links->more[k].waker) &&
             !(links->flags[i] & IOT_LINK_NESTED))
             model->part[i] = IOT_PART_WAIT;
     }
@@ -74,16 +80,18 @@ void iot_schedule_parts(const struct iot_trace *trace, const struct iot_links *l
 
 /* --- the graph --- */
 
-enum { BEFORE = 1, AFTER = 2 };
+enum { BEFORE = 1, AFTER = 2, IDLE = 4 };
 
 struct builder {
     struct iot_schedule *schedule;
     const struct iot_trace *trace;
     const struct iot_links *links;
     const struct iot_model *model;
-    uint8_t *need;             /* by event: the nodes that stand at it */
+    uint8_t *need;             /* by event: the nodes that stand at it; IDLE: its lane had nothing
+                                * to do before it, and waited for it */
     uint32_t *before, *after;  /* by event: those nodes */
     uint32_t *start, *end;     /* by lane */
+    struct iot_gpu_starts gpu;
     int failed;
 };
 
@@ -91,7 +99,7 @@ static void need_waker(struct builder *b, struct iot_waker waker)
 {
     if (waker.kind == IOT_WAKER_ENTRY)
         b->need[waker.index] |= BEFORE;
-    if (waker.kind == IOT_WAKER_RETURN)
+    else if (waker.kind == IOT_WAKER_RETURN)
         b->need[waker.index] |= AFTER;
 }
 
@@ -116,9 +124,16 @@ static void find_needs(struct builder *b)
         need_link(b, i, b->links->waker[i]);
     for (size_t k = 0; k < b->links->n_more; k++)
         need_link(b, b->links->more[k].event, b->links->more[k].waker);
-    for (size_t l = 0; l < b->trace->n_lanes; l++)
+    for (size_t l = 0; l < b->trace->n_lanes; l++) {
+        const struct iot_lane *lane = &b->trace->lanes[l];
         if (usable(b->links, b->links->creator[l]))
             need_waker(b, b->links->creator[l]);
+        if (!iot_lane_is_stream(lane))
+            continue;
+        for (size_t i = lane->first_event; i < lane->first_event + lane->n_events; i++)
+            if (iot_gpu_runs(b->trace->events.op[i]) && !(b->links->flags[i] & IOT_LINK_NESTED))
+                b->need[i] |= (uint8_t)(BEFORE | AFTER | (b->gpu.idle[i] ? IDLE : 0));
+    }
 }
 
 static uint32_t node(struct builder *b, int64_t t, uint32_t lane)
@@ -166,13 +181,13 @@ static void cut_lane(struct builder *b, uint32_t l)
     for (size_t i = first; i < end; i++) {
         if (b->need[i] & BEFORE) {
             b->before[i] = node(b, e->t0_ns[i], l);
-            lane_edge(b, last, b->before[i], first, i, 0);
+            lane_edge(b, last, b->before[i], first, i, b->need[i] & IDLE);
             last = b->before[i];
             first = i;
         }
         if (b->need[i] & AFTER) {
             b->after[i] = node(b, e->t1_ns[i], l);
-            lane_edge(b, last, b->after[i], first, i + 1, 1);
+            lane_edge(b, last, b->after[i], first, i + 1, b->model->part[i] == IOT_PART_WAIT);
             last = b->after[i];
             first = i + 1;
         }
@@ -200,14 +215,16 @@ static void cut_lanes(struct builder *b)
     if (!b->failed)
         qsort(order, b->trace->n_lanes, sizeof *order, by_events);
     for (uint32_t k = 0; !b->failed && k < b->trace->n_lanes; k++)
-        if (b->trace->lanes[order[k]].kind == IOT_LANE_THREAD)
+        if (b->trace->lanes[order[k]].kind == IOT_LANE_THREAD ||
+            b->trace->lanes[order[k]].kind == IOT_LANE_STREAM)
             cut_lane(b, order[k]);
         else
             cut_requests(b, order[k]);
     free(order);
 }
 
-static void cross(struct builder *b, struct iot_waker from, uint32_t dst, int wait,
+/* `most`: what of the time between the two is latency, ns. */
+static void cross(struct builder *b, struct iot_waker from, uint32_t dst, int64_t most,
                   enum iot_edge_use use)
 {
     struct iot_graph *g = &b->schedule->graph;
@@ -217,8 +234,10 @@ static void cross(struct builder *b, struct iot_waker from, uint32_t dst, int wa
     int64_t latency = g->nodes[dst].time_ns - g->nodes[src].time_ns;
     if (b->failed)
         return;
+    if (latency > most)
+        latency = most;
     /* One against the clock is for the graph to cut and count. */
-    uint32_t n = iot_graph_add_cross(g, src, dst, wait && latency > 0 ? latency : 0);
+    uint32_t n = iot_graph_add_cross(g, src, dst, latency > 0 ? latency : 0);
     b->failed |= n == IOT_NO_NODE;
     if (n == IOT_NO_NODE)
         return;
@@ -252,16 +271,24 @@ static void join_event(struct builder *b, size_t i, struct iot_waker waker)
 {
     if (!linked(b, i, waker))
         return;
-    int wait = late(b->trace, b->links, i, waker);
-    cross(b, waker, wait ? b->after[i] : b->before[iot_wait_start(b->links, i)], wait,
-          waking(b, waker));
+    unsigned op = b->trace->events.op[i];
+    if (iot_gpu_runs(op)) {
+        cross(b, waker, b->before[i], iot_gpu_latency(&b->gpu, b->trace, i, waker), IOT_USE_GPU);
+    } else if (late(b->trace, b->links, i, waker)) {
+        int64_t most = op == IOT_OP_GPU_SYNC && waker.kind == IOT_WAKER_RETURN
+                           ? iot_gpu_latency(&b->gpu, b->trace, i, waker)
+                           : INT64_MAX;
+        cross(b, waker, b->after[i], most, waking(b, waker));
+    } else {
+        cross(b, waker, b->before[iot_wait_start(b->links, i)], 0, waking(b, waker));
+    }
 }
 
 static void join_lanes(struct builder *b)
 {
     for (uint32_t l = 1; l < b->trace->n_lanes; l++)
         if (usable(b->links, b->links->creator[l]))
-            cross(b, b->links->creator[l], b->start[l], 1, IOT_USE_CREATE);
+            cross(b, b->links->creator[l], b->start[l], INT64_MAX, IOT_USE_CREATE);
     for (size_t i = 0; i < b->trace->events.n; i++)
         join_event(b, i, b->links->waker[i]);
     for (size_t k = 0; k < b->links->n_more; k++)
@@ -294,8 +321,10 @@ int iot_schedule_build(struct iot_schedule *schedule, const struct iot_trace *tr
                         calloc(n, sizeof *b.after),
                         calloc(lanes, sizeof *b.start),
                         calloc(lanes, sizeof *b.end),
+                        {0},
                         0};
-    b.failed = !b.need || !b.before || !b.after || !b.start || !b.end;
+    b.failed = !b.need || !b.before || !b.after || !b.start || !b.end ||
+               iot_gpu_starts_find(&b.gpu, trace, links);
     if (!b.failed)
         find_needs(&b);
     if (!b.failed)
@@ -310,6 +339,7 @@ int iot_schedule_build(struct iot_schedule *schedule, const struct iot_trace *tr
     free(b.after);
     free(b.start);
     free(b.end);
+    iot_gpu_starts_free(&b.gpu);
     return b.failed || iot_graph_finish(&schedule->graph) ||
                    iot_replay_init(&schedule->replay, &schedule->graph)
                ? -1

@@ -14,7 +14,8 @@ enum { TRIES_MAX = 64 };
 struct scan {
     struct iot_container *c;
     struct iot_reader *reader;
-    size_t capacity;
+    size_t capacity, names_capacity;
+    int names; /* whether the segment is one of names */
     uint64_t base; /* byte offset of the segment */
 };
 
@@ -41,19 +42,26 @@ const char *iot_block_fault(const uint8_t *block, size_t room)
     return NULL;
 }
 
+static int add_to(struct iot_piece **list, size_t *n, size_t *capacity,
+                  const struct iot_piece *piece)
+{
+    if (*n == *capacity) {
+        size_t wanted = *capacity ? 2 * *capacity : 64;
+        struct iot_piece *more = realloc(*list, wanted * sizeof *more);
+        if (!more)
+            return -1;
+        *list = more;
+        *capacity = wanted;
+    }
+    (*list)[(*n)++] = *piece;
+    return 0;
+}
+
 static int add(struct scan *s, const struct iot_piece *piece)
 {
     struct iot_container *c = s->c;
-    if (c->n_pieces == s->capacity) {
-        size_t capacity = s->capacity ? 2 * s->capacity : 64;
-        struct iot_piece *more = realloc(c->pieces, capacity * sizeof *more);
-        if (!more)
-            return -1;
-        c->pieces = more;
-        s->capacity = capacity;
-    }
-    c->pieces[c->n_pieces++] = *piece;
-    return 0;
+    return s->names ? add_to(&c->names, &c->n_names, &s->names_capacity, piece)
+                    : add_to(&c->pieces, &c->n_pieces, &s->capacity, piece);
 }
 
 /* The next intact block from `at` on; IOT_SEGMENT_BYTES if there is none. */
@@ -121,13 +129,15 @@ static int scan_segment(struct scan *s)
 {
     struct iot_segment_header h;
     memcpy(&h, s->reader->segment, sizeof h);
+    s->names = 0;
     if (h.magic != IOT_SEGMENT_MAGIC) {
         iot_container_damage(s->c, s->base, "a segment whose start is damaged");
         return scan_blocks(s);
     }
     if (h.kind == IOT_SEGMENT_ROWS)
         return scan_halves(s, h.slot);
-    if (h.kind == IOT_SEGMENT_BLOCKS)
+    s->names = h.kind == IOT_SEGMENT_NAMES;
+    if (h.kind == IOT_SEGMENT_BLOCKS || s->names)
         return scan_blocks(s);
     if (s->c->header.minor <= IOT_FORMAT_MINOR)
         iot_container_damage(s->c, s->base, "a segment of unknown kind");
@@ -168,7 +178,7 @@ static void settle(struct iot_container *c)
             continue;
         }
         int first = !before || before->slot != p->slot;
-        if (first ? p->epoch > 1 : p->epoch > before->epoch + 1)
+        if (first ? p->epoch > 1 && !c->header.older_events : p->epoch > before->epoch + 1)
             iot_container_damage(c, p->at, "rows that came before these are missing");
         c->pieces[kept++] = *p;
     }

@@ -162,7 +162,7 @@ static void data_call(struct work *w, size_t i)
     enum iot_direction d = moves == IOT_OUT ? IOT_WRITING : IOT_READING;
     size_t last = w->before - 1;
 
-    if (moves == IOT_BOTH || w->model->part[i] != IOT_PART_IO) {
+    if (moves == IOT_BOTH || e->op[i] >= IOT_OP_GPU_STREAM || w->model->part[i] != IOT_PART_IO) {
         w->before = 0;
         return;
     }

@@ -66,6 +66,7 @@ static void on_fact(void *user, uint32_t tag, const char *value, size_t bytes)
     const char **const texts[] = {
         [IOT_FACT_EXE] = &p->exe,       [IOT_FACT_CWD] = &p->cwd, [IOT_FACT_HOST] = &p->host,
         [IOT_FACT_KERNEL] = &p->kernel, [IOT_FACT_CPU] = &p->cpu, [IOT_FACT_MOUNTS] = &p->mounts,
+        [IOT_FACT_SOURCE] = &p->imported,
     };
     char *text = iot_arena_text(reader->arena, value, bytes);
     if (!text) {
@@ -97,6 +98,7 @@ static int describe(struct iot_reading *r, struct iot_image *image, const char *
         .start_realtime_ns = h->start_realtime_ns,
         .parent_lane_number = h->parent_lane,
         .dropped_events = h->dropped_events,
+        .older_events = h->older_events,
         .usage_start = h->usage_start,
         .usage_end = h->usage_end,
         .called_start = h->called_start,
@@ -108,6 +110,7 @@ static int describe(struct iot_reading *r, struct iot_image *image, const char *
         .kernel = "",
         .cpu = "",
         .mounts = "",
+        .imported = "",
         .command = nothing,
         .source = iot_arena_text(r->arenas[worker], name, strlen(name)),
     };
@@ -408,6 +411,8 @@ void iot_trace_free(struct iot_trace *trace)
     free(trace->processes);
     free(trace->lanes);
     free(trace->files);
+    iot_seen_free(&trace->seen);
+    iot_stacks_free(&trace->stacks);
     free(trace->requests);
     iot_events_free(&trace->events);
     iot_arena_free(trace->arena);

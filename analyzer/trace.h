@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyzer/seen.h"
+#include "analyzer/stacks.h"
 #include "format/file.h"
 #include "format/ops.h"
 
@@ -28,7 +30,16 @@ enum iot_file_kind {
     IOT_FILE_CHARACTER,
     IOT_FILE_BLOCK,
     IOT_FILE_ANON, /* eventfd, epoll, memfd without a path, … */
+    /* What is no file, but has a row: loaders, and copies by GPU and direction. */
+    IOT_FILE_LOADER,
+    IOT_FILE_GPU_EARLY, /* to the GPU, before the first step that is marked */
+    IOT_FILE_GPU_IN,    /* to the GPU, in the steps */
+    IOT_FILE_GPU_OUT,   /* from it */
+    IOT_FILE_GPU_STATE, /* within it, between two, collectives */
 };
+
+/* Where the host's end of copies was. */
+enum iot_host_memory { IOT_HOST_PAGEABLE = 1, IOT_HOST_PINNED = 2, IOT_HOST_MIXED = 3 };
 
 /* Everything with one name. Index 0 is "nothing". */
 struct iot_file {
@@ -40,6 +51,7 @@ struct iot_file {
     int64_t pipe_bytes;   /* a pipe's capacity; 0 not known */
     uint64_t peer_ino;    /* a socketpair's other end; 0 none */
     uint8_t kind;         /* enum iot_file_kind */
+    uint8_t memory;       /* of copies of a GPU: enum iot_host_memory, bits */
     uint8_t standard;     /* bit n: was standard input, output, error (0, 1, 2) of a process when first seen */
 };
 
@@ -55,21 +67,25 @@ struct iot_process {
     uint64_t start_mono_ns, start_realtime_ns;
     uint32_t parent_lane_number; /* header's parent_lane: number within the parent; UINT32_MAX unknown */
     uint64_t dropped_events;
+    uint64_t older_events;  /* that made room for newer ones in its file */
+    int64_t older_until_ns; /* what ended before may be among them; 0: none */
     struct iot_usage usage_start, usage_end;
     struct iot_called called_start, called_end;
     uint64_t own_read_bytes; /* of the recorder, between the two */
     const char *source;  /* name of its file in the trace folder */
     const char *exe, *cwd, *host, *kernel, *cpu, *mounts; /* "" if not known */
+    const char *imported; /* the profile that it was made of; "" a recorder made it */
     const char *const *command; /* argv, NULL-terminated */
 };
 
-/* What made the requests of a lane that is no thread. */
+/* A thread; what made the requests of a lane that is none; a stream of a GPU. */
 enum iot_lane_kind {
     IOT_LANE_THREAD,
     IOT_LANE_AIO,
     IOT_LANE_LIBAIO,
     IOT_LANE_RING,
     IOT_LANE_CUFILE,
+    IOT_LANE_STREAM,
     IOT_LANE_KINDS
 };
 
@@ -81,6 +97,8 @@ struct iot_lane {
     uint8_t kind; /* enum iot_lane_kind */
     size_t first_event, n_events; /* neighbours in events, by t0 (ties: longest first) */
     int64_t start_ns, end_ns;
+    uint32_t device; /* of a stream, with its number there */
+    int64_t stream;
 };
 
 /* An asynchronous request: its event is from being handed over to being found done, and lies in a lane of
@@ -101,9 +119,10 @@ struct iot_events {
     uint64_t *addr;
     uint32_t *file, *file2; /* index into files; 0 none */
     uint32_t *arg;          /* of join, thread_create, start, thread_start: the lane number that obj
-                             * names, UINT32_MAX unknown; of the others 0 */
+                             * names, UINT32_MAX unknown; of what a GPU does, obj2; of the others 0 */
     int32_t *fd;            /* -1 none */
     uint16_t *op, *err;
+    uint32_t *stack;        /* index into stacks.list: where the call was made; 0 not known */
 };
 
 struct iot_trace {
@@ -120,6 +139,8 @@ struct iot_trace {
     uint32_t salvaged_processes;   /* also files of which nothing could be read */
     uint64_t unknown_events;       /* of operations this version does not know: left out */
     const char *damage;            /* the first finding in words, with file and byte; "" none */
+    struct iot_stacks stacks;
+    struct iot_seen seen;          /* once narrowed to what was seen */
     struct iot_arena *arena; /* holds the strings */
 };
 

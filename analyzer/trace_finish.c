@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "analyzer/events.h"
+#include "analyzer/gpu.h"
 #include "analyzer/trace_reading.h"
 
 enum other_end { OTHER_NONE, OTHER_DESC, OTHER_PATH, OTHER_NAME, OTHER_ADDRESS };
@@ -52,6 +53,10 @@ static int resolve_event(struct iot_reading *r, struct iot_names *names, size_t 
         if (names_a_lane(op))
             e->arg[i] = obj;
     }
+    if (iot_gpu_op(op))
+        e->arg[i] = obj2;
+    if (op == IOT_OP_LOAD && file && file != IOT_NO_INDEX)
+        r->files.files[file].kind = IOT_FILE_LOADER;
     switch (other_ends[op]) {
     case OTHER_DESC:
         if ((d = iot_names_desc(names, obj2)))
@@ -76,13 +81,23 @@ static int resolve_event(struct iot_reading *r, struct iot_names *names, size_t 
     return file == IOT_NO_INDEX || file2 == IOT_NO_INDEX ? -1 : 0;
 }
 
+static int resolve_stack(struct iot_reading *r, uint32_t image, size_t i)
+{
+    uint32_t *stack = &r->trace->events.stack[i];
+    if (*stack)
+        *stack = iot_stacks_of(&r->trace->stacks, &r->names[image], *stack,
+                               r->images[image].process.pid, r->trace->arena);
+    return *stack == UINT32_MAX ? -1 : 0;
+}
+
 int iot_reading_resolve(struct iot_reading *r)
 {
     const struct iot_trace *t = r->trace;
     for (size_t k = 0; k < t->n_lanes; k++) {
         const struct iot_lane *lane = &t->lanes[k];
         for (size_t i = lane->first_event; i < lane->first_event + lane->n_events; i++)
-            if (resolve_event(r, &r->names[r->lane_image[k]], i))
+            if (resolve_event(r, &r->names[r->lane_image[k]], i) ||
+                resolve_stack(r, r->lane_image[k], i))
                 return -1;
     }
     return iot_files_addresses(&r->files);
@@ -100,6 +115,7 @@ static int finish_lane(void *trace, size_t k, unsigned worker)
         return 0;
     if (iot_events_sort(&t->events, lane->first_event, lane->n_events))
         return -1;
+    iot_gpu_lane(t, lane);
     lane->start_ns = lane->end_ns = e->t0_ns[lane->first_event];
     for (size_t i = lane->first_event; i < lane->first_event + lane->n_events; i++)
         if (e->t1_ns[i] > lane->end_ns)
@@ -187,8 +203,11 @@ int iot_reading_finish(struct iot_reading *r)
         struct iot_process *p = &t->processes[i];
         p->start_ns = p->end_ns = iot_reading_time(r, p->start_mono_ns);
         t->dropped_events += p->dropped_events;
+        if (i < r->n_images && r->images[i].file.header.older_until_ns)
+            p->older_until_ns =
+                iot_reading_time(r, r->images[i].file.header.older_until_ns);
     }
-    if (iot_workers_run(t->n_lanes, finish_lane, t) || order(t))
+    if (iot_workers_run(t->n_lanes, finish_lane, t) || order(t) || iot_gpu_finish(t, &r->files))
         return -1;
     t->wall_ns = wall(t);
     return 0;

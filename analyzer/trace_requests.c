@@ -22,7 +22,7 @@ struct item {
 struct whole {
     int64_t t0_ns, t1_ns, not_before_ns, bytes, result, offset;
     size_t order;
-    uint32_t process, made_lane, found_lane, obj, obj2;
+    uint32_t process, made_lane, found_lane, obj, obj2, stack;
     uint16_t op, err, queue;
     uint8_t kind, found;
 };
@@ -32,6 +32,8 @@ struct joining {
     struct item *items;
     struct whole *wholes;
     size_t n_items, n_wholes;
+    int64_t *closed_ns; /* when the window closed */
+    size_t n_closed;
 };
 
 static int is_request(unsigned op)
@@ -105,6 +107,7 @@ static void add_whole(struct joining *j, const struct item *made)
                                             .made_lane = made->lane,
                                             .obj = e->file[i],
                                             .obj2 = e->file2[i],
+                                            .stack = e->stack[i],
                                             .op = e->op[i],
                                             .queue = made->queue,
                                             .kind = (uint8_t)kind_of(made->queue)};
@@ -130,6 +133,42 @@ static int complete(struct joining *j, struct whole *w, const struct item *done)
     return e->offset[i] != 1;
 }
 
+static int by_number(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int gather_closed(struct joining *j)
+{
+    const struct iot_events *e = &j->r->trace->events;
+    size_t n = 0;
+    for (size_t i = 0; i < e->n; i++)
+        n += e->op[i] == IOT_OP_WINDOW_CLOSE;
+    if (!(j->closed_ns = malloc((n + 1) * sizeof *j->closed_ns)))
+        return -1;
+    for (size_t i = 0; i < e->n; i++)
+        if (e->op[i] == IOT_OP_WINDOW_CLOSE)
+            j->closed_ns[j->n_closed++] = e->t0_ns[i];
+    if (n)
+        qsort(j->closed_ns, n, sizeof *j->closed_ns, by_number);
+    return 0;
+}
+
+/* Whether the window closed meanwhile: then what was under way may be over, and its token another's. */
+static int closed_between(const struct joining *j, int64_t from_ns, int64_t to_ns)
+{
+    size_t low = 0, high = j->n_closed;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (j->closed_ns[middle] < from_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < j->n_closed && j->closed_ns[low] <= to_ns;
+}
+
 /* Requests with one token are done in the order they were made in. What is found done without having been
  * made is left out: it was found twice, or made out of sight. */
 static void join(struct joining *j)
@@ -140,6 +179,9 @@ static void join(struct joining *j)
         if (!before || before->process != item->process || before->queue != item->queue ||
             before->token != item->token)
             oldest = j->n_wholes;
+        while (item->done && oldest < j->n_wholes &&
+               closed_between(j, j->wholes[oldest].t0_ns, item->t_ns))
+            oldest++;
         if (!item->done)
             add_whole(j, item);
         else if (oldest < j->n_wholes && complete(j, &j->wholes[oldest], item))
@@ -159,22 +201,6 @@ static int by_place(const void *a, const void *b)
     return x->order < y->order ? -1 : 1;
 }
 
-static void move(struct iot_events *e, size_t to, size_t from)
-{
-    e->t0_ns[to] = e->t0_ns[from];
-    e->t1_ns[to] = e->t1_ns[from];
-    e->bytes[to] = e->bytes[from];
-    e->result[to] = e->result[from];
-    e->offset[to] = e->offset[from];
-    e->addr[to] = e->addr[from];
-    e->file[to] = e->file[from];
-    e->file2[to] = e->file2[from];
-    e->arg[to] = e->arg[from];
-    e->fd[to] = e->fd[from];
-    e->op[to] = e->op[from];
-    e->err[to] = e->err[from];
-}
-
 /* Lanes are in the order of their events still. */
 static void take_out(struct iot_trace *t)
 {
@@ -185,7 +211,7 @@ static void take_out(struct iot_trace *t)
         size_t first = kept;
         for (size_t i = lane->first_event; i < lane->first_event + lane->n_events; i++)
             if (!is_request(e->op[i]) && e->op[i] != IOT_OP_ASYNC_DONE)
-                move(e, kept++, i);
+                iot_events_copy(e, kept++, i);
         lane->first_event = first;
         lane->n_events = kept - first;
     }
@@ -210,6 +236,7 @@ static void put_in(struct iot_trace *t, const struct whole *w, struct iot_reques
     e->file[i] = w->obj;
     e->file2[i] = w->obj2;
     e->arg[i] = 0;
+    e->stack[i] = w->stack;
     e->fd[i] = -1;
     e->op[i] = w->op;
     e->err[i] = w->err;
@@ -333,7 +360,7 @@ int iot_reading_requests(struct iot_reading *r)
     j.items = calloc(n, sizeof *j.items);
     j.wholes = calloc(n, sizeof *j.wholes);
     t->requests = calloc(n, sizeof *t->requests);
-    int failed = !j.items || !j.wholes || !t->requests;
+    int failed = !j.items || !j.wholes || !t->requests || gather_closed(&j);
     if (!failed) {
         gather(&j);
         qsort(j.items, j.n_items, sizeof *j.items, by_token);
@@ -345,5 +372,6 @@ int iot_reading_requests(struct iot_reading *r)
     }
     free(j.items);
     free(j.wholes);
+    free(j.closed_ns);
     return failed ? -1 : 0;
 }

@@ -72,6 +72,7 @@ static void append(struct iot_reading *r, uint32_t image, size_t i, const struct
     e->file[i] = row->obj;
     e->file2[i] = row->obj2;
     e->arg[i] = 0;
+    e->stack[i] = row->site;
     e->fd[i] = -1;
     e->op[i] = row->op;
     e->err[i] = row->err;
@@ -191,6 +192,13 @@ static void on_definition(void *user, const struct iot_definition *definition)
         rows->failed = 1;
 }
 
+/* There is none where names are; a damaged file may say otherwise. */
+static void on_no_event(void *user, const struct iot_row *row)
+{
+    (void)user;
+    (void)row;
+}
+
 static int read_image(void *user, size_t index, unsigned worker)
 {
     struct rows *rows = (struct rows *)user + index;
@@ -198,6 +206,7 @@ static int read_image(void *user, size_t index, unsigned worker)
     struct iot_image *image = &r->images[rows->image];
     struct iot_container *c = &image->file;
     const struct iot_row_visitor visitor = {on_event, on_definition, rows};
+    const struct iot_row_visitor names_only = {on_no_event, on_definition, rows};
     struct iot_lane *lane = NULL;
 
     if (!worker)
@@ -210,6 +219,8 @@ static int read_image(void *user, size_t index, unsigned worker)
             return -1;
     if (iot_container_reopen(c, r->folder, image->process.source))
         return 0; /* gone since the scan: counted as damage */
+    for (size_t i = 0; i < c->n_names; i++)
+        iot_container_rows(c, r->readers[worker], &c->names[i], &names_only);
     for (size_t i = 0; i < c->n_pieces; i++) {
         const struct iot_piece *p = &c->pieces[i];
         if (!lane || lane->number != p->lane) {
@@ -317,7 +328,7 @@ static int place_children(struct rows *rows, const uint32_t *pids)
         p.start_realtime_ns += start - p.start_mono_ns;
         p.start_mono_ns = start;
         p.parent_lane_number = child->lane;
-        p.dropped_events = 0;
+        p.dropped_events = p.older_events = 0;
         p.usage_start = p.usage_end = (struct iot_usage){0, 0, 0};
         p.called_start = p.called_end = (struct iot_called){0, 0};
         p.own_read_bytes = 0;

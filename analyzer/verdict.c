@@ -39,16 +39,15 @@ static void say_io(const struct iot_report *r, char text[IOT_VERDICT_BYTES])
     int64_t io = r->total.exposed_ns, wall = r->model->wall_ns;
     struct iot_words adds = iot_people_time(io), of = iot_people_time(wall);
     struct iot_words share = iot_people_share(io, wall);
-    int most = 0;
+    int most = 0, whole = !r->trace->seen.spans;
 
     if (io < wall / 100 * LIMITS_FROM_PERCENT || !io) {
         if (io)
-            snprintf(text, IOT_VERDICT_BYTES,
-                     "I/O is not what limits this run: it adds %s to %s (%s).", adds.text, of.text,
-                     share.text);
+            snprintf(text, IOT_VERDICT_BYTES, "I/O is not what limits this run: it adds %s to %s%s (%s).",
+                     adds.text, whole ? "" : "the recorded ", of.text, share.text);
         else
-            snprintf(text, IOT_VERDICT_BYTES,
-                     "I/O is not what limits this run of %s: it adds nothing.", of.text);
+            snprintf(text, IOT_VERDICT_BYTES, "I/O is not what limits %s%s: it adds nothing.",
+                     whole ? "this run of " : "the recorded part of this run, ", of.text);
         return;
     }
     for (int o = 1; o < IOT_OBJECTS; o++)
@@ -56,8 +55,8 @@ static void say_io(const struct iot_report *r, char text[IOT_VERDICT_BYTES])
             most = o;
     const struct iot_figures *f = &r->objects[most].figures;
     int waited = f->waited_ns > f->exposed_ns - f->waited_ns;
-    snprintf(text, IOT_VERDICT_BYTES, "I/O adds %s to this run of %s (%s), %s %s.", adds.text,
-             of.text, share.text,
+    snprintf(text, IOT_VERDICT_BYTES, "I/O adds %s to %s%s%s (%s), %s %s.", adds.text,
+             whole ? "this run of " : "the recorded ", of.text, whole ? "" : " of this run", share.text,
              f->exposed_ns > io - f->exposed_ns ? "most of it" : "the largest part of it",
              causes[most][waited]);
 }

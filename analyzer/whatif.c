@@ -137,7 +137,7 @@ int iot_whatif_run(struct iot_whatif *w, const struct iot_report *report, const 
         service[i] = m->service_ns[i];
         if (!selected[i])
             continue;
-        w->calls++;
+        w->calls += m->trace->events.op[i] != IOT_OP_GPU_MEMCPY_REST;
         w->service_ns += service[i];
         if (iot_op_info(m->trace->events.op[i])->class_ == IOT_DATA) /* also where it waited */
             w->bytes += m->trace->events.bytes[i];

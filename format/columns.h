@@ -27,6 +27,10 @@ struct iot_counts {
 size_t iot_columns_encode(const struct iot_row *rows, uint32_t n_rows, uint8_t *out,
                           struct iot_counts *counts);
 
+/* The same of the definitions alone. */
+size_t iot_columns_encode_definitions(const struct iot_row *rows, uint32_t n_rows, uint8_t *out,
+                                      struct iot_counts *counts);
+
 /* A definition: `row` is its head, `text` (row.bytes of it, not terminated) lies in the
  * payload. */
 struct iot_definition {

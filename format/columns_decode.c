@@ -138,7 +138,7 @@ static int sum_up(const struct column *at, uint32_t n, struct iot_row *rows)
     int each_offset = at[IOT_COL_OFFSET].encoding != IOT_SAME;
     for (uint32_t i = 0; i < n; i++) {
         struct iot_row *r = &rows[i];
-        if (r->op == 0 || r->op >= IOT_OP_LIMIT)
+        if (!iot_op_is_event(r->op))
             return -1;
         r->t0 += t1;
         t1 = r->t1 += r->t0;
@@ -212,7 +212,7 @@ void iot_rows_visit(const struct iot_row *rows, uint32_t n_rows, const struct io
         } else if (op & IOT_DEF_PENDING && op & ~(unsigned)IOT_DEF_PENDING) {
             i += op & ~(unsigned)IOT_DEF_PENDING;
         } else {
-            if (op && op < IOT_OP_LIMIT)
+            if (iot_op_is_event(op))
                 v->event(v->user, r);
             i++;
         }

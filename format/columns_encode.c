@@ -51,7 +51,7 @@ static uint8_t *sort_out(const struct iot_row *rows, uint32_t n_rows, struct eve
     events->n = *definitions = 0;
     for (uint32_t i = 0; i < n_rows;) {
         unsigned op = rows[i].op;
-        if (__builtin_expect(op != 0 && op < IOT_OP_LIMIT, 1)) {
+        if (__builtin_expect(iot_op_is_event(op), 1)) {
             events->at[events->n++] = (uint16_t)i++;
         } else if (op == IOT_DEF_STRING || op == IOT_DEF_DESC) {
             ++*definitions;
@@ -205,8 +205,8 @@ encode_events(const struct events *events, int contiguous, struct output *out)
         RUNS(IOT_COL_SITE, r->site);
 }
 
-size_t iot_columns_encode(const struct iot_row *rows, uint32_t n_rows, uint8_t *to,
-                          struct iot_counts *counts)
+static size_t encode(const struct iot_row *rows, uint32_t n_rows, int with_events, uint8_t *to,
+                     struct iot_counts *counts)
 {
     struct events events;
     struct output out = {to + 1, to + 1 + IOT_COLUMNS * IOT_DIRECTORY_ENTRY};
@@ -214,6 +214,8 @@ size_t iot_columns_encode(const struct iot_row *rows, uint32_t n_rows, uint8_t *
 
     finish(&out, IOT_COL_DEFINITIONS, IOT_EACH,
            sort_out(rows, n_rows, &events, &counts->definitions, out.p));
+    if (!with_events)
+        events.n = 0;
     counts->events = events.n;
     if (events.n == n_rows && events.n)
         encode_events(&events, 1, &out);
@@ -224,4 +226,16 @@ size_t iot_columns_encode(const struct iot_row *rows, uint32_t n_rows, uint8_t *
     to[0] = (uint8_t)((out.entry - to - 1) / IOT_DIRECTORY_ENTRY);
     memmove(out.entry, data, (size_t)(out.p - data));
     return (size_t)(out.entry - to) + (size_t)(out.p - data);
+}
+
+size_t iot_columns_encode(const struct iot_row *rows, uint32_t n_rows, uint8_t *to,
+                          struct iot_counts *counts)
+{
+    return encode(rows, n_rows, 1, to, counts);
+}
+
+size_t iot_columns_encode_definitions(const struct iot_row *rows, uint32_t n_rows, uint8_t *to,
+                                      struct iot_counts *counts)
+{
+    return encode(rows, n_rows, 0, to, counts);
 }

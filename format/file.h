@@ -69,6 +69,8 @@ struct iot_file_header {
     struct iot_usage usage_end;
     struct iot_called called_start, called_end; /* 0 for both: not known */
     uint64_t own_read_bytes;                    /* by the recorder, since called_start */
+    uint64_t older_events;   /* made room for newer ones: a trace that keeps the newest */
+    uint64_t older_until_ns; /* CLOCK_MONOTONIC: what ended before may be among them; 0: none */
 };
 /* What a file has at least; fields behind that are zero where it ends before them. */
 #define IOT_HEADER_LEAST offsetof(struct iot_file_header, called_start)
@@ -89,9 +91,11 @@ enum iot_fact_tag {
     IOT_FACT_CPU = 6,
     IOT_FACT_OPS = 7,    /* the operation table: "number name class moves subject\n" */
     IOT_FACT_MOUNTS = 8, /* /proc/self/mountinfo of the root process; may be cut */
+    IOT_FACT_SOURCE = 9, /* the file that this one was made of, by `iotrace import` */
 };
 
-enum { IOT_SEGMENT_ROWS = 1, IOT_SEGMENT_BLOCKS = 2 };
+/* NAMES: blocks of definitions that stand, or stood, in other blocks, too. */
+enum { IOT_SEGMENT_ROWS = 1, IOT_SEGMENT_BLOCKS = 2, IOT_SEGMENT_NAMES = 3 };
 #define IOT_SEGMENT_MAGIC UINT32_C(0x53544f49) /* "IOTS" */
 #define IOT_BLOCK_MAGIC UINT32_C(0x42544f49)   /* "IOTB" */
 

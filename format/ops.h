@@ -8,10 +8,16 @@ enum iot_op {
 #define IOT_OP(number, NAME, name, class, moves, subject) IOT_OP_##NAME = number,
 #include "format/ops.def"
 #undef IOT_OP
-    IOT_OP_LIMIT = 256, /* operations are below; above, the definitions of row.h */
+    IOT_OP_LIMIT = 512, /* operations are below; the definitions of row.h are no operations */
 };
 
-enum iot_class { IOT_DATA = 1, IOT_META, IOT_SYNC, IOT_WAIT, IOT_LIFE, IOT_MARK, IOT_WAKE };
+/* Whether a row with this `op` is an event. */
+static inline int iot_op_is_event(unsigned op)
+{
+    return (op > 0 && op < 256) || (op >= 260 && op < IOT_OP_LIMIT);
+}
+
+enum iot_class { IOT_DATA = 1, IOT_META, IOT_SYNC, IOT_WAIT, IOT_LIFE, IOT_MARK, IOT_WAKE, IOT_GPU };
 enum iot_moves { IOT_NONE, IOT_IN, IOT_OUT, IOT_BOTH };
 enum iot_subject { IOT_SUBJECT_NONE, IOT_SUBJECT_DESC, IOT_SUBJECT_PATH };
 

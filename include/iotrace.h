@@ -2,8 +2,8 @@
  *
  * Header only: nothing to link with. In a program that is not traced every call is a no-op of a few
  * nanoseconds. From other languages, look up the symbols iotrace_step, iotrace_mark,
- * iotrace_range_begin and iotrace_range_end in the process (Python: ctypes.CDLL(None)); where they
- * are missing, the process is not traced.
+ * iotrace_range_begin, iotrace_range_end, iotrace_pause and iotrace_resume in the process (Python:
+ * ctypes.CDLL(None)); where they are missing, the process is not traced.
  *
  *     for (int i = 0; i < steps; i++) {
  *         iot_step();
@@ -71,6 +71,32 @@ static inline void iot_range_end(void)
     }
     if (end)
         end();
+}
+
+/* Nothing is recorded from here on, in no process of the run, but for what it takes to go on: a long job
+ * is traced only where it matters. Each is of the whole run, whichever process calls it. */
+static inline void iot_pause(void)
+{
+    static void (*pause_)(void);
+    static int looked;
+    if (!looked) {
+        *(void **)&pause_ = dlsym(RTLD_DEFAULT, "iotrace_pause");
+        looked = 1;
+    }
+    if (pause_)
+        pause_();
+}
+
+static inline void iot_resume(void)
+{
+    static void (*resume)(void);
+    static int looked;
+    if (!looked) {
+        *(void **)&resume = dlsym(RTLD_DEFAULT, "iotrace_resume");
+        looked = 1;
+    }
+    if (resume)
+        resume();
 }
 
 #ifdef __cplusplus

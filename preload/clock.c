@@ -22,6 +22,11 @@ uint64_t iot_clock_monotonic(void)
     return read_clock(CLOCK_MONOTONIC);
 }
 
+uint64_t iot_clock_coarse(void)
+{
+    return read_clock(CLOCK_MONOTONIC_COARSE);
+}
+
 uint64_t iot_clock_realtime(void)
 {
     return read_clock(CLOCK_REALTIME);

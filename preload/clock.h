@@ -18,6 +18,7 @@ extern IOT_OURS enum iot_clock iot_clock_kind;
 void iot_clock_start(const char *wanted);
 
 uint64_t iot_clock_monotonic(void);
+uint64_t iot_clock_coarse(void); /* the monotonic one, some milliseconds behind, and cheaper */
 uint64_t iot_clock_realtime(void);
 
 static inline uint64_t iot_now(void)

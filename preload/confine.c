@@ -61,7 +61,7 @@ static int is_deadly(long number, const long a[6])
 
 int iot_confine_before(long number, const long a[6])
 {
-    struct iot_thread *t = iot_enter();
+    struct iot_thread *t = iot_enter_always();
     iot_residency_stop();
     iot_faults_stop();
     if (!t || iot_confined || !is_deadly(number, a))

@@ -189,6 +189,13 @@ static __attribute__((noinline)) uint32_t path_in_child(struct iot_thread *t, co
     return iot_string(t, here.path, here.bytes, path, bytes);
 }
 
+void iot_descriptors_forget(void)
+{
+    for (uint32_t fd = 0; fd < iot_process->descriptors_top; fd++)
+        if (iot_process->descriptors[fd])
+            iot_process->descriptors[fd] = 0;
+}
+
 uint32_t iot_path(struct iot_thread *t, int dirfd, const char *path)
 {
     size_t bytes = strnlen(path, PATH_BYTES);

@@ -48,6 +48,9 @@ uint32_t iot_descriptor_dup(struct iot_thread *t, int fd, uint32_t of);
 void iot_descriptor_closing(struct iot_thread *t, int fd);
 void iot_descriptor_closing_range(struct iot_thread *t, unsigned first, unsigned last);
 
+/* Asks the kernel anew what each is. */
+void iot_descriptors_forget(void);
+
 /* The inode of an open descriptor; 0 if there is none. */
 uint64_t iot_descriptor_inode(int fd);
 

@@ -86,28 +86,30 @@ static size_t padded(size_t bytes)
     return (bytes + 7) / 8 * 8;
 }
 
-/* Room for a block and its payload, with its pages there. */
-static uint8_t *place(struct iot_thread *t, size_t bytes)
+/* Room for a block and its payload in segments of that kind, with its pages there. */
+static uint8_t *place(struct iot_thread *t, uint32_t kind, size_t bytes)
 {
+    struct iot_room *room = kind == IOT_SEGMENT_NAMES ? &t->names : &t->blocks;
     bytes = padded(bytes);
-    if (t->block_left < bytes) {
-        if (t->block_at) { /* what is full need not stay in memory: it is the file's */
-            uintptr_t end = (uintptr_t)t->block_at + t->block_left;
-            iot_sys(SYS_madvise, end - IOT_SEGMENT_BYTES, IOT_SEGMENT_BYTES, MADV_DONTNEED);
+    if (room->left < bytes) {
+        if (room->at) { /* what is full need not stay in memory: it is the file's */
+            uintptr_t begin = (uintptr_t)room->at + room->left - IOT_SEGMENT_BYTES;
+            iot_sys(SYS_madvise, begin, IOT_SEGMENT_BYTES, MADV_DONTNEED);
+            if (iot_window->kept_bytes)
+                iot_kept_filled(kind, iot_segment_of((const void *)begin));
         }
-        t->block_left = 0;
-        uint8_t *segment =
-            iot_segment_take(IOT_SEGMENT_BLOCKS, t->slot, sizeof(struct iot_segment_header));
+        *room = (struct iot_room){NULL, 0};
+        uint8_t *segment = iot_segment_take(kind, t->slot, sizeof(struct iot_segment_header));
         if (!segment)
             return NULL;
-        t->block_at = segment + sizeof(struct iot_segment_header);
-        t->block_left = IOT_SEGMENT_BYTES - sizeof(struct iot_segment_header);
+        room->at = segment + sizeof(struct iot_segment_header);
+        room->left = IOT_SEGMENT_BYTES - sizeof(struct iot_segment_header);
     }
-    if (iot_pages_ready(t->block_at, bytes))
+    if (iot_pages_ready(room->at, bytes))
         return NULL;
-    uint8_t *at = t->block_at;
-    t->block_at += bytes;
-    t->block_left -= (uint32_t)bytes;
+    uint8_t *at = room->at;
+    room->at += bytes;
+    room->left -= (uint32_t)bytes;
     return at;
 }
 
@@ -129,53 +131,76 @@ static void seal(struct iot_thread *t, const struct iot_half *half,
         .stored_bytes = (uint32_t)stored_bytes,
         .anchor = iot_anchor_now(),
     };
+    if (iot_window->kept_bytes)
+        iot_kept_block(iot_segment_of(at), counts->events, block.anchor.mono_ns);
     block.checksum = iot_block_checksum(&block, at + sizeof block);
     memcpy(at, &block, sizeof block);
     __atomic_store_n(&((struct iot_block_header *)at)->magic, IOT_BLOCK_MAGIC, __ATOMIC_RELEASE);
 }
 
-/* With no workspace free: columns straight into the segment, as they are. */
-static int encode_stored(struct iot_thread *t, const struct iot_half *half, uint32_t n)
+/* What becomes of a half, by kind of segment. */
+static size_t columns(const struct iot_half *half, uint32_t n, uint32_t kind, uint8_t *to,
+                      struct iot_counts *counts)
+{
+    return kind == IOT_SEGMENT_NAMES ? iot_columns_encode_definitions(half->rows, n, to, counts)
+                                     : iot_columns_encode(half->rows, n, to, counts);
+}
+
+/* With no workspace free: columns straight into the segment, as they are. Returns how many definitions there
+ * were, or -1. */
+static int encode_stored(struct iot_thread *t, const struct iot_half *half, uint32_t n, uint32_t kind)
 {
     size_t most = sizeof(struct iot_block_header) + n * IOT_ENCODED_ROW_MAX + IOT_ENCODED_FIXED_MAX;
-    uint8_t *at = place(t, most);
+    uint8_t *at = place(t, kind, most);
     if (!at)
         return -1;
     struct iot_counts counts;
-    size_t bytes = iot_columns_encode(half->rows, n, at + sizeof(struct iot_block_header), &counts);
+    size_t bytes = columns(half, n, kind, at + sizeof(struct iot_block_header), &counts);
     size_t surplus = padded(most) - padded(sizeof(struct iot_block_header) + bytes);
-    t->block_at -= surplus;
-    t->block_left += (uint32_t)surplus;
+    struct iot_room *room = kind == IOT_SEGMENT_NAMES ? &t->names : &t->blocks;
+    room->at -= surplus;
+    room->left += (uint32_t)surplus;
     /* Encoding leaves traces behind its end, where the room for the directory was too large; a reader takes
      * what is not 0 there for the next block. */
     memset(at + sizeof(struct iot_block_header) + bytes, 0,
            IOT_COLUMNS * IOT_DIRECTORY_ENTRY + sizeof(uint64_t));
     seal(t, half, &counts, IOT_CODEC_STORED, bytes, bytes, at);
-    return 0;
+    return (int)counts.definitions;
 }
 
-static int encode_packed(struct iot_thread *t, const struct iot_half *half, uint32_t n,
+static int encode_packed(struct iot_thread *t, const struct iot_half *half, uint32_t n, uint32_t kind,
                          struct workspace *w)
 {
     struct iot_counts counts;
-    size_t raw = iot_columns_encode(half->rows, n, w->columns, &counts);
+    size_t raw = columns(half, n, kind, w->columns, &counts);
     size_t packed = pack(w, raw, counts.events);
     size_t bytes = packed ? packed : raw;
-    uint8_t *at = place(t, sizeof(struct iot_block_header) + bytes);
+    uint8_t *at = place(t, kind, sizeof(struct iot_block_header) + bytes);
     if (!at)
         return -1;
     memcpy(at + sizeof(struct iot_block_header), packed ? w->packed : w->columns, bytes);
     seal(t, half, &counts, packed ? IOT_CODEC_ZSTD : IOT_CODEC_STORED, raw, bytes, at);
-    return 0;
+    return (int)counts.definitions;
+}
+
+static int encode(struct iot_thread *t, const struct iot_half *half, uint32_t n, uint32_t kind)
+{
+    int which = workspace_take();
+    if (which < 0)
+        return encode_stored(t, half, n, kind);
+    struct workspace *w = (struct workspace *)(workspaces + (size_t)which * workspace_bytes);
+    int definitions = encode_packed(t, half, n, kind, w);
+    __atomic_store_n(&iot_process->workspace_busy[which], 0, __ATOMIC_RELEASE);
+    return definitions;
 }
 
 int iot_encode_half(struct iot_thread *t, const struct iot_half *half, uint32_t n)
 {
-    int which = workspace_take();
-    if (which < 0)
-        return encode_stored(t, half, n);
-    struct workspace *w = (struct workspace *)(workspaces + (size_t)which * workspace_bytes);
-    int failed = encode_packed(t, half, n, w);
-    __atomic_store_n(&iot_process->workspace_busy[which], 0, __ATOMIC_RELEASE);
-    return failed;
+    int definitions = encode(t, half, n, IOT_SEGMENT_BLOCKS);
+    if (definitions < 0)
+        return -1;
+    /* Where there is no room for the names they stand with the events alone. */
+    if (definitions && iot_window->kept_bytes)
+        encode(t, half, n, IOT_SEGMENT_NAMES);
+    return 0;
 }

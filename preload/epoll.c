@@ -37,7 +37,7 @@ int epoll_ctl(int fd, int operation, int of, struct epoll_event *event)
 {
     int result = iot_real.epoll_ctl(fd, operation, of, event);
     if (result == 0 && operation != EPOLL_CTL_DEL) {
-        const struct iot_thread *t = iot_enter();
+        const struct iot_thread *t = iot_enter_always();
         if (t)
             remember(t, fd, of, event->data.u64);
     }

@@ -27,7 +27,7 @@ struct attempt {
 static struct attempt before_exec(uint32_t (*name)(struct iot_thread *, int, const char *), int dir,
                                   const char *path, char *const envp[])
 {
-    struct attempt a = {.t = iot_enter(), .envp = envp};
+    struct attempt a = {.t = iot_enter_always(), .envp = envp};
     if (!a.t)
         return a;
     a.envp = iot_environment_for_child(a.t, envp);

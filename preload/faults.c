@@ -43,6 +43,8 @@ static __attribute__((always_inline)) inline void read_into(const char *path, ch
     long n = iot_sys(SYS_read, fd, text, size - 1);
     iot_sys(SYS_close, fd);
     text[n > 0 ? n : 0] = '\0';
+    if (n > 0 && iot_process->file) /* the kernel counts it as the program's */
+        __atomic_fetch_add(&iot_process->file->own_read_bytes, n, __ATOMIC_RELAXED);
 }
 
 /* Children may be told to live in another space of process numbers (unshare, setns). The first one there is
@@ -194,7 +196,7 @@ static void tell(struct iot_thread *t, const struct iot_look *now)
  * look was left by longjmp. */
 static int begin_look(struct iot_thread *t)
 {
-    uintptr_t stack = iot_stack();
+    uintptr_t stack = iot_stack_at();
     if (t->vfork_pid || (t->looking && stack < t->looking))
         return 0;
     t->looking = stack;

@@ -14,6 +14,11 @@
 void iot_faults_entering(struct iot_thread *t);
 /* It has left one that went from t0 to t1. */
 void iot_faults_left(struct iot_thread *t, uint64_t t0, uint64_t t1);
+/* What was lost until now is none of what is to be told: it was not recorded. */
+static inline void iot_faults_anew(struct iot_thread *t)
+{
+    t->generation &= ~IOT_GENERATION_LOOKING;
+}
 /* Looks now: before a mapping goes, and where thread or process end. */
 void iot_faults_look(struct iot_thread *t);
 

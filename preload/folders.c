@@ -5,7 +5,7 @@
 
 int chdir(const char *path)
 {
-    struct iot_thread *t = iot_enter();
+    struct iot_thread *t = iot_enter_always();
     if (!t)
         return iot_real.chdir(path);
     IOT_TIMED(int, chdir, (path))
@@ -18,7 +18,7 @@ int chdir(const char *path)
 
 int fchdir(int fd)
 {
-    struct iot_thread *t = iot_enter();
+    struct iot_thread *t = iot_enter_always();
     if (!t)
         return iot_real.fchdir(fd);
     uint32_t obj = iot_descriptor(t, fd);

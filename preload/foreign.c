@@ -84,8 +84,17 @@ void *iot_foreign(enum iot_foreign which)
     return symbol;
 }
 
+static struct iot_thread *outside_of_others(struct iot_thread *t)
+{
+    return t && !t->vfork_pid && !iot_inside(t) ? t : NULL;
+}
+
 struct iot_thread *iot_foreign_enter(void)
 {
-    struct iot_thread *t = iot_enter();
-    return t && !t->vfork_pid && !iot_inside(t) ? t : NULL;
+    return outside_of_others(iot_enter());
+}
+
+struct iot_thread *iot_foreign_enter_always(void)
+{
+    return outside_of_others(iot_enter_always());
 }

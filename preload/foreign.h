@@ -52,17 +52,20 @@ void *iot_foreign(enum iot_foreign which);
 /* As iot_enter; NULL also within another of these functions, and in a child of vfork. */
 struct iot_thread *iot_foreign_enter(void);
 
+/* The same outside the window, too, for what the part behind cannot be understood without. */
+struct iot_thread *iot_foreign_enter_always(void);
+
 /* Whether the thread is in such a function, called by a wrapper. One that was left by longjmp stood deeper
  * than what comes now. */
 static inline int iot_inside(const struct iot_thread *t)
 {
-    return t->inside && iot_stack() < t->inside;
+    return t->inside && iot_stack_at() < t->inside;
 }
 
 /* Calls it for a thread that records: what it does by libc's syscall is not recorded again. Declares
  * `result`. */
 #define IOT_FOREIGN_CALL(ret, sym, args)                                                           \
-    t->inside = iot_stack();                                                                       \
+    t->inside = iot_stack_at();                                                                    \
     ret result = IOT_FOREIGN(sym) args;                                                            \
     t->inside = 0;
 

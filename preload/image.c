@@ -23,6 +23,7 @@
 #include "preload/strings.h"
 #include "preload/sys.h"
 #include "preload/text.h"
+#include "preload/window.h"
 
 struct iot_image iot_image;
 
@@ -81,6 +82,11 @@ static const char *variable(char **envp, const char *name)
         if (strncmp(*envp, name, n) == 0 && (*envp)[n] == '=')
             return *envp + n + 1;
     return NULL;
+}
+
+static const char *of_environment(void *envp, const char *name)
+{
+    return variable(envp, name);
 }
 
 /* --- facts --- */
@@ -309,11 +315,15 @@ __attribute__((constructor)) static void image_start(int argc, char **argv, char
     iot_strings_start();
     if (iot_record_start() || iot_encode_start() || iot_life_start() || find_folder(envp))
         return;
+    iot_stacks_start(variable(envp, "IOTRACE_STACKS"));
+    iot_window_start(of_environment, envp);
     read_boot_id();
     put_facts(argc, argv);
     iot_generation = &iot_process->generation;
     iot_descriptors_start();
-    iot_enter();
+    struct iot_thread *t = iot_enter_always();
+    if (t)
+        iot_window_begun(t);
 }
 
 /* Runs after the destructors of all other libraries. */

@@ -192,12 +192,12 @@ JOIN(thrd_join, (thrd_t thread, int *result), (thread, result))
 #define FORK(sym)                                                                                  \
     pid_t sym(void)                                                                                \
     {                                                                                              \
-        struct iot_thread *t = iot_enter();                                                        \
+        struct iot_thread *t = iot_enter_always();                                                        \
         if (!t)                                                                                    \
             return iot_real.sym();                                                                 \
         IOT_TIMED(pid_t, sym, ())                                                                  \
         if (result == 0) {                                                                         \
-            iot_enter(); /* a trace of its own, from the first moment */                           \
+            iot_enter_always(); /* a trace of its own, from the first moment */                           \
             return 0;                                                                              \
         }                                                                                          \
         return (pid_t)iot_timed_event(t, call,                                                     \
@@ -253,7 +253,7 @@ static __thread unsigned n_vforks __attribute__((tls_model("initial-exec")));
 
 void iot_vfork_before(void)
 {
-    const struct iot_thread *t = iot_enter();
+    const struct iot_thread *t = iot_enter_always();
     uint32_t pid = t ? t->vfork_pid : 0;
     if (!pid)
         n_vforks = 0; /* what a child has left that was killed */
@@ -276,7 +276,7 @@ pid_t iot_vfork_after(long result)
 {
     if (result < 0)
         errno = (int)-result;
-    struct iot_thread *t = iot_enter();
+    struct iot_thread *t = iot_enter_always();
     if (t && result == 0) {
         long pid = iot_sys(SYS_getpid);
         uint32_t parent = t->vfork_pid ? t->vfork_pid : iot_process->pid;
@@ -341,7 +341,7 @@ CLONE(__clone)
             const posix_spawnattr_t *restrict attributes, char *const argv[restrict],              \
             char *const envp[restrict])                                                            \
     {                                                                                              \
-        struct iot_thread *t = iot_enter();                                                        \
+        struct iot_thread *t = iot_enter_always();                                                        \
         if (!t)                                                                                    \
             return iot_real.sym(pid, path, actions, attributes, argv, envp);                       \
         pid_t child = -1;                                                                          \
@@ -363,7 +363,7 @@ SPAWN(posix_spawnp)
 /* libc starts the child from inside, and waits for it: the wait covers the child's whole life. */
 int system(const char *command)
 {
-    struct iot_thread *t = iot_enter();
+    struct iot_thread *t = iot_enter_always();
     if (!t)
         return iot_real.system(command);
     iot_environment_extend();
@@ -426,7 +426,7 @@ void iot_life_again(void)
 void iot_life_exit(int64_t status)
 {
     iot_life_again();
-    struct iot_thread *t = iot_enter();
+    struct iot_thread *t = iot_enter_always();
     if (!t)
         return;
     iot_mappings_end(t);

@@ -16,7 +16,7 @@ enum { LOCKED_BYTES = 16 << 20 };
 
 static void space_is_limited(uint64_t bytes)
 {
-    if (bytes != RLIM_INFINITY && iot_enter())
+    if (bytes != RLIM_INFINITY && iot_enter_always())
         iot_process_fit(bytes / IOT_SHARE_OF_SPACE);
 }
 
@@ -48,7 +48,7 @@ PRLIMIT(prlimit64, rlimit64)
 /* It would read in the whole of the trace's file, most of which is not there. */
 int mlockall(int flags)
 {
-    if (iot_enter())
+    if (iot_enter_always())
         iot_process_fit(LOCKED_BYTES);
     return iot_real.mlockall(flags);
 }

@@ -16,7 +16,9 @@
     void *sym(void *at, size_t n, int protection, int flags, int fd, offset_type offset)           \
     {                                                                                              \
         int of_file = fd >= 0 && !(flags & MAP_ANONYMOUS), shared = flags & MAP_SHARED;            \
-        struct iot_thread *t = of_file || shared ? iot_enter() : NULL;                             \
+        struct iot_thread *t = shared    ? iot_enter_always()                                      \
+                               : of_file ? iot_enter()                                             \
+                                         : NULL;                                                   \
         if (!t)                                                                                    \
             return iot_real.sym(at, n, protection, flags, fd, offset);                             \
         if (!of_file) {                                                                            \
@@ -53,14 +55,17 @@ MMAP(mmap64, off64_t)
 int munmap(void *at, size_t n)
 {
     struct iot_thread *t = iot_enter();
-    if (!t)
-        return iot_real.munmap(at, n);
     iot_shared_forget(at, n);
     iot_ring_unmapping(t, at, n);
     if (iot_mappings_has(at)) {
-        iot_faults_look(t);
-        iot_mappings_ending(t, at, n);
+        struct iot_thread *tells = t ? t : iot_enter_always();
+        if (tells) {
+            iot_faults_look(tells);
+            iot_mappings_ending(tells, at, n);
+        }
     }
+    if (!t)
+        return iot_real.munmap(at, n);
     IOT_TIMED(int, munmap, (at, n))
     return (int)iot_timed_event(t, call,
                                 &(struct iot_row){.result = result,
@@ -77,17 +82,18 @@ void *mremap(void *at, size_t n, size_t wanted, int flags, ...)
     va_start(ap, flags);
     void *to = va_arg(ap, void *); /* read as libc does; there need not be one */
     va_end(ap);
-    struct iot_thread *t = iot_mappings_has(at) ? iot_enter() : NULL;
+    int followed = iot_mappings_has(at);
+    struct iot_thread *t = followed ? iot_enter() : NULL;
     struct iot_timed call = {.t0 = t ? iot_now() : 0};
     void *result = iot_real.mremap(at, n, wanted, flags, to);
     if (result != MAP_FAILED)
         iot_shared_moved(at, n, result, wanted); /* what was shared there is so at the new place */
+    if (result != MAP_FAILED && followed && !(t && t->vfork_pid))
+        iot_mappings_moved(at, n, result, wanted);
     if (!t)
         return result;
     call.t1 = iot_now();
     call.err = result == MAP_FAILED ? errno : 0;
-    if (result != MAP_FAILED && !t->vfork_pid)
-        iot_mappings_moved(at, n, result, wanted);
     iot_timed_event(t, call,
                     &(struct iot_row){.result = (int64_t)(intptr_t)result,
                                       .offset = (int64_t)wanted,

@@ -16,9 +16,11 @@ EXPORT void iotrace_range_end(void);
 
 void iot_mark_record(const char *name, enum iot_mark_kind kind, uint64_t id)
 {
-    struct iot_thread *t = iot_enter();
+    struct iot_thread *t = iot_enter_always();
     if (!t)
         return;
+    if (kind == IOT_MARK_STEP)
+        iot_window_step(t);
     uint32_t string = name ? iot_string(t, "", 0, name, strnlen(name, NAME_MAX_BYTES)) : 0;
     uint64_t now = iot_now();
     iot_event(t, &(struct iot_row){.t0 = now,

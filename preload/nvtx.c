@@ -279,7 +279,7 @@ static const struct {
 int InitializeInjectionNvtx2(const void *(*export)(uint32_t))
 {
     const struct callbacks *callbacks = export(EXPORT_CALLBACKS);
-    if (!iot_enter() || !callbacks || callbacks->bytes < sizeof *callbacks)
+    if (!iot_enter_always() || !callbacks || callbacks->bytes < sizeof *callbacks)
         return 0;
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         function **table;

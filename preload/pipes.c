@@ -19,7 +19,7 @@ static int paired(struct iot_thread *t, struct iot_timed call, uint16_t op, int 
 #define PAIR(sym, operation, params, args, flags, peers)                                           \
     int sym params                                                                                 \
     {                                                                                              \
-        struct iot_thread *t = iot_enter();                                                        \
+        struct iot_thread *t = iot_enter_always();                                                        \
         if (!t)                                                                                    \
             return iot_real.sym args;                                                              \
         IOT_TIMED(int, sym, args)                                                                  \
@@ -34,7 +34,7 @@ PAIR(socketpair, SOCKETPAIR, (int domain, int type, int protocol, int fds[2]),
 
 int socket(int domain, int type, int protocol)
 {
-    struct iot_thread *t = iot_enter();
+    struct iot_thread *t = iot_enter_always();
     if (!t)
         return iot_real.socket(domain, type, protocol);
     IOT_TIMED(int, socket, (domain, type, protocol))
@@ -70,7 +70,7 @@ CONNECT(__connect)
 
 int bind(int fd, const struct sockaddr *at, socklen_t n)
 {
-    struct iot_thread *t = iot_enter();
+    struct iot_thread *t = iot_enter_always();
     if (!t)
         return iot_real.bind(fd, at, n);
     uint32_t obj = iot_descriptor(t, fd);
@@ -100,7 +100,7 @@ static int accepted(struct iot_thread *t, struct iot_timed call, uint16_t op, ui
 #define ACCEPT(sym, operation, params, args)                                                       \
     int sym params                                                                                 \
     {                                                                                              \
-        struct iot_thread *t = iot_enter();                                                        \
+        struct iot_thread *t = iot_enter_always();                                                        \
         if (!t)                                                                                    \
             return iot_real.sym args;                                                              \
         uint32_t listening = iot_descriptor(t, fd);                                                \

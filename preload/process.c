@@ -73,19 +73,54 @@ static int segments_change(struct segments *from, struct segments to)
                                      0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-void *iot_segment_take(uint32_t kind, uint32_t slot, size_t bytes)
+uint32_t iot_segment_of(const void *at)
+{
+    return (uint32_t)((size_t)((const uint8_t *)at - (const uint8_t *)iot_process->file) /
+                      IOT_SEGMENT_BYTES);
+}
+
+static uint8_t *segment_at(uint32_t segment)
+{
+    return (uint8_t *)iot_process->file + (size_t)segment * IOT_SEGMENT_BYTES;
+}
+
+/* The next of the file. */
+static uint8_t *take_new(size_t bytes)
 {
     struct segments now = segments_now();
     do {
         if (now.next >= now.limit)
             return NULL;
     } while (!segments_change(&now, (struct segments){now.next + 1, now.limit}));
-    uint8_t *at = (uint8_t *)iot_process->file + (size_t)now.next * IOT_SEGMENT_BYTES;
-    if (iot_pages_ready(at, bytes)) {
+    if (iot_pages_ready(segment_at(now.next), bytes)) {
         struct segments taken = {now.next + 1, now.limit};
         segments_change(&taken, now); /* unless another was taken behind it */
         return NULL;
     }
+    return segment_at(now.next);
+}
+
+/* The oldest of a trace that keeps the newest. On a disk that is full it may be lost. */
+static uint8_t *take_again(uint32_t segment, size_t bytes)
+{
+    return segment && !iot_pages_ready(segment_at(segment), bytes) ? segment_at(segment) : NULL;
+}
+
+void *iot_segment_take(uint32_t kind, uint32_t slot, size_t bytes)
+{
+    uint8_t *at = NULL;
+    int names = kind == IOT_SEGMENT_NAMES;
+    if (names)
+        at = take_again(iot_kept_reuse_names(segments_now().limit), bytes);
+    int more = !at;
+    if (!at)
+        at = take_new(bytes);
+    if (!at && iot_window->kept_bytes)
+        at = take_again(iot_kept_reuse_blocks(), bytes);
+    if (!at)
+        return NULL;
+    if (names && more)
+        iot_kept_names();
     struct iot_segment_header *h = (struct iot_segment_header *)at;
     h->kind = kind;
     h->slot = slot;
@@ -122,7 +157,10 @@ static struct iot_file_header *make_file(void)
     if (space < most)
         most = space;
     long at = -1;
-    for (file_bytes = FILE_BYTES_MAX; file_bytes >= FILE_BYTES_MIN; file_bytes /= 2) {
+    file_bytes = iot_window->kept_bytes / IOT_SEGMENT_BYTES * IOT_SEGMENT_BYTES;
+    if (!file_bytes || file_bytes > FILE_BYTES_MAX)
+        file_bytes = FILE_BYTES_MAX;
+    for (; file_bytes >= FILE_BYTES_MIN; file_bytes /= 2) {
         if (file_bytes > most || failed(iot_sys(SYS_ftruncate, fd, file_bytes)))
             continue;
         at = iot_sys(SYS_mmap, 0, file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,

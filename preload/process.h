@@ -9,6 +9,8 @@
 #include "preload/ours.h"
 #include "preload/record.h"
 #include "preload/requests.h"
+#include "preload/kept.h"
+#include "preload/stacks.h"
 
 enum {
     IOT_THREADS_MAX = 1 << 16,
@@ -65,6 +67,7 @@ struct iot_ring {
     uint32_t sq_offsets[4], cq_offsets[4]; /* of those in the ring's memory, until that is mapped */
     uint32_t sq_first, sq_seen; /* where we began to read, and how far we are */
     uint32_t recorded;          /* requests recorded since */
+    uint32_t window;            /* the change of the window that these are of */
     uint32_t cq_seen;
     uint32_t masks[2]; /* of both, as they were first */
     uint64_t last;     /* when it was last looked at */
@@ -82,9 +85,13 @@ struct iot_process {
     uint32_t threads_used;  /* slots ever taken */
     uint64_t threads_free;  /* stack of slots: change count << 32 | slot + 1 */
     uint32_t last_string, last_descriptor;
+    uint32_t window; /* the change of the window that its descriptors are of */
+    uint32_t steps;  /* begun in this process */
     uint32_t descriptors_top; /* no descriptor from here on was ever known */
     uint32_t workspace_busy[IOT_WORKSPACES];
     uint32_t lock_waiters[IOT_LOCK_PLACES]; /* by place of the lock: how many threads wait */
+    uint64_t sites[IOT_SITES_KEPT]; /* by place: hash tag << 24 | number of its stack */
+    struct iot_module_seen modules[IOT_MODULES_KEPT];
     struct iot_mq_name mq_names[64];
     struct iot_interest interests[IOT_INTERESTS];
     struct iot_aio_look aio_looks[IOT_AIO_LOOKS];
@@ -94,6 +101,7 @@ struct iot_process {
     uint32_t rings_made; /* numbers given */
     uint64_t strings[IOT_STRINGS_KEPT];          /* hash tag << 24 | number */
     uint32_t descriptors[IOT_DESCRIPTORS_MAX];   /* by descriptor: its number in the trace; 0 unknown */
+    struct iot_kept kept;                        /* of a trace that keeps the newest */
 };
 extern IOT_OURS struct iot_process *iot_process;
 
@@ -117,6 +125,8 @@ void iot_process_free(void);
 void *iot_segment_take(uint32_t kind, uint32_t slot, size_t bytes);
 /* Makes sure that pages can be written to without SIGBUS on a full disk; 0 or -1. */
 int iot_pages_ready(void *from, size_t bytes);
+/* Which one that is in. */
+uint32_t iot_segment_of(const void *at);
 
 void iot_drop(uint64_t events);
 

@@ -233,13 +233,8 @@ void iot_thread_adopt(struct iot_thread *t, uint32_t parent_lane)
     iot_life_began(t, parent_lane);
 }
 
-struct iot_thread *iot_enter_slow(void)
+static struct iot_thread *attach(struct iot_local *me)
 {
-    struct iot_local *me = &iot_local;
-    if (me->thread && *iot_generation && iot_is_here(me->thread)) {
-        iot_faults_entering(me->thread);
-        return me->thread;
-    }
     if (iot_generation == &not_started || iot_process->off)
         return NULL;
     if (me->attaching == IOT_SILENT)
@@ -268,6 +263,31 @@ struct iot_thread *iot_enter_slow(void)
     __asm__ volatile("" : : : "memory");
     me->attaching = 0;
     iot_signals_release(signals);
+    return t;
+}
+
+struct iot_thread *iot_enter_always_slow(void)
+{
+    struct iot_local *me = &iot_local;
+    struct iot_thread *t = me->thread;
+    if (!t || !*iot_generation || !iot_is_here(t))
+        t = attach(me);
+    if (t)
+        t->site = 0;
+    return t;
+}
+
+struct iot_thread *iot_enter_slow(const void *caller)
+{
+    struct iot_thread *t = iot_enter_always_slow();
+    uint32_t window = t ? t->window : 0;
+    if (!t || !iot_window_look(t))
+        return NULL;
+    if (window != t->window)
+        iot_faults_anew(t);
+    iot_faults_entering(t);
+    if (iot_stacks)
+        t->site = iot_stack(t, caller);
     return t;
 }
 
@@ -423,7 +443,7 @@ int iot_record_prepare(void)
         const struct iot_thread *t = &threads[i];
         if (iot_is_here(t) && t->current &&
             (iot_pages_ready(t->half[0].header, 2 * IOT_HALF_BYTES) ||
-             (t->block_at && iot_pages_ready(t->block_at, t->block_left))))
+             (t->blocks.at && iot_pages_ready(t->blocks.at, t->blocks.left))))
             return -1;
     }
     return 0;

@@ -20,6 +20,7 @@
 #include "format/row.h"
 #include "preload/clock.h"
 #include "preload/ours.h"
+#include "preload/window.h"
 
 /* Beside the number of a generation. WATCHED: of a process, while a file is mapped of which pages may have
  * to be fetched. LOOKING: of a thread whose time is followed for that (faults.h). */
@@ -43,6 +44,12 @@ struct iot_half {
     uint32_t limit; /* rows that may be written: their pages are there */
 };
 
+/* What is left of a segment. */
+struct iot_room {
+    uint8_t *at; /* NULL: none was taken yet */
+    uint32_t left;
+};
+
 struct iot_thread {
     uint32_t generation; /* of the process state it belongs to: another after fork; | LOOKING */
     uint32_t depth;      /* > 1: a signal handler is recording inside a record, or it left one by
@@ -56,9 +63,10 @@ struct iot_thread {
     uintptr_t inside; /* where the stack stood in the wrapper of another library's function, which may
                        * call libc's; 0: in none */
     uint32_t next_free;
+    uint32_t window; /* word of the window in which it is to record unasked */
+    uint32_t site;   /* the stack of the call that it is in; 0: not looked at */
     uint32_t epoch;
-    uint32_t block_left; /* bytes left at block_at */
-    uint8_t *block_at;
+    struct iot_room blocks, names; /* of this slot's segments */
     uint32_t exit_rounds;
     uint32_t parent_lane;
     char **lent; /* an environment made for a child */
@@ -86,16 +94,27 @@ extern IOT_OURS volatile uint32_t *iot_generation;
 /* Once in a process image; 0, or -1 without memory. */
 int iot_record_start(void);
 
-struct iot_thread *iot_enter_slow(void);
+struct iot_thread *iot_enter_slow(const void *caller);
+struct iot_thread *iot_enter_always_slow(void);
 uint32_t iot_reserve_slow(struct iot_thread *t, uint32_t n, uint32_t at, uintptr_t stack);
 void iot_nested(struct iot_thread *t, uintptr_t stack);
 
 static inline struct iot_thread *iot_enter(void)
 {
     struct iot_thread *t = iot_local.thread;
-    if (__builtin_expect(t && t->generation == *iot_generation, 1))
+    if (__builtin_expect(
+            t && t->generation == *iot_generation && t->window == iot_window->word, 1))
         return t;
-    return iot_enter_slow();
+    return iot_enter_slow(__builtin_return_address(0));
+}
+
+/* Also outside the window of the run. */
+static inline struct iot_thread *iot_enter_always(void)
+{
+    struct iot_thread *t = iot_local.thread;
+    if (__builtin_expect(t && t->generation == *iot_generation && !t->site, 1))
+        return t;
+    return iot_enter_always_slow();
 }
 
 /* Between these two the thread records nothing, and nothing counts as lost. */
@@ -131,7 +150,7 @@ static inline uint32_t iot_take(uint32_t *counter, uint32_t n)
 #endif
 }
 
-static inline uintptr_t iot_stack(void)
+static inline uintptr_t iot_stack_at(void)
 {
     uintptr_t at;
 #if defined(__x86_64__)
@@ -152,7 +171,7 @@ static inline void iot_leave(struct iot_thread *t)
  * this and iot_commit the thread's depth is raised. */
 static inline struct iot_row *iot_reserve(struct iot_thread *t, uint32_t n)
 {
-    uintptr_t stack = iot_stack();
+    uintptr_t stack = iot_stack_at();
     if (__builtin_expect(t->depth++ == 0, 1))
         t->outermost = stack;
     else if (stack >= t->outermost)
@@ -188,7 +207,7 @@ static inline void iot_event(struct iot_thread *t, const struct iot_row *event)
     row->addr = event->addr;
     row->obj = event->obj;
     row->obj2 = event->obj2;
-    row->site = event->site;
+    row->site = t->site;
     row->err = event->err;
     iot_commit(t, row, event->op);
     if (__builtin_expect(t->generation != *iot_generation, 0))

@@ -191,7 +191,7 @@ static pid_t child_of(const FILE *stream)
 /* The child is started inside libc, with the environment as it is. */
 FILE *popen(const char *command, const char *mode)
 {
-    struct iot_thread *t = iot_enter();
+    struct iot_thread *t = iot_enter_always();
     if (!t)
         return iot_real.popen(command, mode);
     iot_environment_extend();

@@ -23,3 +23,11 @@ uint64_t iot_string_tag(const char *base, size_t base_bytes, const char *text, s
     uint64_t tag = hash >> IOT_STRING_NUMBER_BITS;
     return tag ? tag : 1;
 }
+
+void iot_strings_forget(void)
+{
+    for (uint32_t i = 0; i < IOT_STRINGS_KEPT; i++)
+        if (__atomic_load_n(&iot_process->strings[i], __ATOMIC_RELAXED))
+            __atomic_store_n(&iot_process->strings[i], 0, __ATOMIC_RELAXED);
+    iot_stacks_forget(); /* which are strings as well */
+}

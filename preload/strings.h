@@ -14,4 +14,7 @@ void iot_strings_start(void);
 uint64_t iot_string_tag(const char *base, size_t base_bytes, const char *text, size_t text_bytes,
                         uint64_t **place);
 
+/* Each is to be defined anew. */
+void iot_strings_forget(void);
+
 #endif

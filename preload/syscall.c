@@ -59,6 +59,8 @@ long syscall(long number, ...)
     struct iot_thread *t =
         number == SYS_futex || iot_syscall_known(number) || is_asynchronous(number) ? iot_enter()
                                                                                     : NULL;
+    if (!t && (number == SYS_io_uring_setup || number == SYS_io_uring_register))
+        t = iot_enter_always(); /* what a ring is, whenever it was made */
     if (t && is_asynchronous(number) && !t->vfork_pid && !iot_inside(t))
         return iot_uring_number(number) ? iot_uring_syscall(t, number, a)
                                         : iot_libaio_syscall(t, number, a);

@@ -54,6 +54,8 @@ static void start_at(struct iot_ring *ring)
 {
     ring->sq_first = ring->sq_seen = __atomic_load_n(ring->sq_head, __ATOMIC_ACQUIRE);
     ring->cq_seen = __atomic_load_n(ring->cq_tail, __ATOMIC_ACQUIRE);
+    ring->recorded = 0;
+    ring->window = iot_process->window;
     ring->masks[0] = *ring->sq_mask;
     ring->masks[1] = *ring->cq_mask;
 }
@@ -249,15 +251,19 @@ static void end(struct iot_ring *ring)
     __atomic_store_n(&ring->busy, 0, __ATOMIC_RELEASE);
 }
 
-/* Whoever comes while another is at the ring leaves it to that one. */
+/* Whoever comes while another is at the ring leaves it to that one. What went on outside the window
+ * is skipped. */
 static int begin(struct iot_ring *ring)
 {
     if (!iot_ring_readable(ring) || __atomic_exchange_n(&ring->busy, 1, __ATOMIC_ACQUIRE))
         return 0;
-    if (iot_ring_readable(ring))
-        return 1;
-    end(ring); /* it ended just now */
-    return 0;
+    if (!iot_ring_readable(ring)) { /* it ended just now */
+        end(ring);
+        return 0;
+    }
+    if (ring->window != iot_process->window)
+        start_at(ring);
+    return 1;
 }
 
 /* Who ends it must not, as its memory goes: it waits for the other, but not for ever, for that may be the
@@ -389,13 +395,17 @@ static int within(const void *p, const void *at, size_t bytes)
 
 void iot_ring_unmapping(struct iot_thread *t, const void *at, size_t bytes)
 {
-    if (__builtin_expect(iot_process->rings_made == 0, 1) || t->vfork_pid)
+    if (__builtin_expect(!iot_process || iot_process->rings_made == 0, 1) || (t && t->vfork_pid))
         return;
     for (int k = 0; k < IOT_RINGS_MAX; k++) {
         struct iot_ring *ring = &iot_process->rings[k];
         if (ring->fd_plus_1 && (within(ring->sq_head, at, bytes) || within(ring->sqes, at, bytes) ||
-                                within(ring->cq_tail, at, bytes)))
-            iot_ring_ends(t, ring);
+                                within(ring->cq_tail, at, bytes))) {
+            if (t)
+                iot_ring_ends(t, ring);
+            else
+                release(ring);
+        }
     }
 }
 
@@ -411,7 +421,8 @@ static int is_there(const struct iot_ring *ring)
 
 void iot_rings_settle(struct iot_thread *t)
 {
-    for (int k = 0; iot_process->rings_made && k < IOT_RINGS_MAX; k++) {
+    int any = iot_process->rings_made && iot_window_follows();
+    for (int k = 0; any && k < IOT_RINGS_MAX; k++) {
         struct iot_ring *ring = &iot_process->rings[k];
         if (ring->fd_plus_1 && iot_ring_readable(ring) && is_there(ring) && begin(ring)) {
             settle(t, ring);

@@ -17,7 +17,7 @@ void iot_ring_made(int fd, const struct io_uring_params *params);
 void iot_ring_mapped(int fd, uint64_t offset, const void *at);
 /* Before its end: what is done by now, and how much was not seen. */
 void iot_ring_ends(struct iot_thread *t, struct iot_ring *ring);
-/* Before its descriptor is closed, and before its memory is unmapped. */
+/* Before its descriptor is closed, and before its memory is unmapped (t NULL: outside the window). */
 void iot_ring_closing(struct iot_thread *t, int fd);
 void iot_ring_unmapping(struct iot_thread *t, const void *at, size_t bytes);
 /* At an exit or exec: the same of all, whose memory may be gone; they may go on. */

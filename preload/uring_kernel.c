@@ -93,7 +93,7 @@ long iot_uring_syscall(struct iot_thread *t, long number, const long a[6])
 int io_uring_setup(unsigned entries, struct io_uring_params *params)
 {
     int result = IOT_FOREIGN(io_uring_setup)(entries, params);
-    if (result >= 0 && iot_foreign_enter())
+    if (result >= 0 && iot_foreign_enter_always())
         iot_ring_made(result, params);
     return result;
 }

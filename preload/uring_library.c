@@ -71,7 +71,7 @@ void io_uring_queue_exit(struct io_uring *ring)
 static int registered(int result, const struct io_uring *ring, unsigned at, const int *files,
                       unsigned n)
 {
-    struct iot_thread *t = result >= 0 ? iot_foreign_enter() : NULL;
+    struct iot_thread *t = result >= 0 ? iot_foreign_enter_always() : NULL;
     if (t)
         iot_ring_files(t, iot_ring_of(ring), at, files, n);
     return result;

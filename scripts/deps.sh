@@ -9,7 +9,7 @@
 # PyTorch, which is large; the test that needs it is then skipped.
 set -u
 
-build_packages=(gcc libc6-dev meson ninja-build pkg-config libzstd-dev libxxhash-dev libjansson-dev
+build_packages=(gcc libc6-dev meson ninja-build pkg-config libzstd-dev zlib1g-dev libxxhash-dev libjansson-dev
     python3)
 test_packages=(libcriterion-dev strace git)
 # A test that lacks one of these says so and is skipped.

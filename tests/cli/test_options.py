@@ -10,7 +10,8 @@ MANUAL = Path(__file__).resolve().parents[2] / "doc" / "iotrace.1"
 NOT_THERE = "/nonexistent/folder"
 # An argument that is right for each of its names in --help; a list of words is its own.
 ARGUMENTS = {"FORMAT": "text", "FILE": NOT_THERE, "DIR": NOT_THERE, "N": "3", "NAME": "input",
-             "GLOB": "*", "X": "0.5", "GBPS": "2", "TIME": "80us"}
+             "GLOB": "*", "X": "0.5", "GBPS": "2", "TIME": "80us",
+             "A-B": "2-3", "SIZE": "16M"}
 OPTION = re.compile(r"^  (?:-(\w), )?--([\w-]+)(?: (\S+))?(?:  |$)", re.M)
 
 
@@ -39,7 +40,7 @@ def section(command):
 class Options(unittest.TestCase):
     def test_all_commands_are_here(self):
         self.assertGreaterEqual(set(COMMANDS),
-                                {"doctor", "dump", "explain", "ledger", "report", "run", "whatif"})
+                                {"doctor", "dump", "experiment", "explain", "import", "ledger", "report", "run", "whatif"})
 
     def each(self):
         for command in COMMANDS:
@@ -66,8 +67,8 @@ class Options(unittest.TestCase):
     def test_each_is_taken(self):
         """With a right value the complaint is about what comes after the options."""
         for command, letter, name, argument in self.each():
-            if name == "help" or command == "doctor":
-                continue
+            if name == "help" or command in ("doctor", "experiment"):
+                continue  # they need no operand
             value = ARGUMENTS.get(argument, argument.split("|")[-1])
             for spelled in [f"--{name}"] + ([f"-{letter}"] if letter else []):
                 done = run(command, *([spelled, value] if argument else [spelled]))
@@ -76,7 +77,7 @@ class Options(unittest.TestCase):
 
     def test_wrong_values(self):
         for command, _, name, argument in self.each():
-            if argument in ("FILE", "DIR", "GLOB", ""):
+            if argument in ("FILE", "DIR", "GLOB", "LABEL", ""):
                 continue
             self.refused(run(command, f"--{name}", "no\x1bsense"), f"{command}: --{name} is ")
         self.refused(run("report", "--top", "-3"), "--top is a whole number, not '-3'")

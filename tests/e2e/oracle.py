@@ -25,7 +25,7 @@ from strace_moves import MOVES
 CALLS = {name.removesuffix("64") for name in MOVES} | {"send", "recv"}
 
 # What the recorder reads for itself, with raw system calls.
-OWN = re.compile(r"/proc/(\d+/(io|schedstat|mountinfo)|sys/kernel/random/boot_id)$|"
+OWN = re.compile(r"/proc/(\d+/((task/\d+/)?schedstat|io|mountinfo)|sys/kernel/random/boot_id)$|"
                  r"/sys/devices/system/clocksource/")
 # What the loader reads of a library, before the recorder starts or inside dlopen.
 LIBRARY = re.compile(r".*\.so(\.|$)")

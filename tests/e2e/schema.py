@@ -7,7 +7,8 @@ on every report that a test makes.
 OBJECTS = ["input", "artifact", "state", "output", "other"]
 
 TOP = ["schema", "run", "wall_ns", "path", "model", "objects", "total", "files", "phases", "queues",
-       "advice", "evidence", "waits", "steps", "ranges", "marks"]
+       "advice", "evidence", "waits", "steps", "ranges", "marks", "sites"]
+SITE = ["exposed_ns", "service_ns", "calls", "bytes", "frames"]
 PHASE = ["name", "start_ns", "end_ns", "steps", "step_ns", "objects", "per_step", "step_exposed"]
 PHASE_NAMES = [["run"], ["cold_start", "steady", "shutdown"]]  # or some of them, in this order
 PER_STEP = ["object", "ops", "bytes", "service_ns", "exposed_ns", "exposed_p50_ns", "exposed_p95_ns"]
@@ -17,7 +18,8 @@ RANGE = ["name", "ranges", "total_ns", "range_ns", "ops", "bytes", "service_ns",
 MARK = ["name", "marks", "first_ns", "last_ns"]
 RUN = ["command", "host", "start_realtime_ns", "processes", "lanes", "events", "dropped_events",
        "salvaged_processes", "clock", "untraced", "not_seen", "storage", "runqueue_ns",
-       "fingerprint", "uncalled"]
+        "fingerprint", "window", "uncalled"]
+WINDOW = ["run_ns", "older_events", "parts"]
 UNCALLED = ["pid", "exe", "read_bytes", "write_bytes"]
 UNCALLED_SHOWN = 20
 PATH = ["compute_ns", "io_ns", "gpu_ns", "sleep_ns", "wake_ns", "external_ns", "unexplained_ns"]
@@ -137,6 +139,8 @@ def check_files(bad, report):
 
 def check_uncalled(bad, uncalled):
     """What no recorded call moved: the processes with most of it, and the whole."""
+    if uncalled is None:  # of a part of a run it is not known
+        return
     rows = uncalled["processes"]
     for row in rows:
         bad.fields("a process of uncalled", UNCALLED, row)
@@ -248,6 +252,39 @@ def check_advice(bad, report):
         bad.append("advice is not in the order of its gains")
 
 
+def check_sites(bad, report):
+    """Calls with one stack each, the dearest first: no more than there are in all."""
+    sites, total = report["sites"], report["total"]
+    for site in sites:
+        bad.same("fields of a site", SITE, list(site))
+        if not site["frames"] or not all(type(f) is str and f for f in site["frames"]):
+            bad.append(f"a site's frames are {site['frames']!r}")
+    cost = [s["exposed_ns"] for s in sites]
+    if cost != sorted(cost, reverse=True):
+        bad.append("sites are not in the order of what they cost")
+    for key in ("exposed_ns", "service_ns", "bytes"):
+        if sum(s[key] for s in sites) > total[key]:
+            bad.append(f"{key} over the sites is above {total[key]}")
+
+
+def check_window(bad, report):
+    """The parts that were recorded lie in the run, one behind the other; of them the wall time is."""
+    window = report["run"]["window"]
+    if window is None:
+        return
+    bad.same("fields of the window", WINDOW, list(window))
+    end = 0
+    for part in window["parts"]:
+        if not (is_count(part["start_ns"]) and end <= part["start_ns"] < part["end_ns"]):
+            bad.append(f"a part of the window is {part}, behind {end}")
+            return
+        end = part["end_ns"]
+    if end > window["run_ns"]:
+        bad.append(f"the window ends at {end}, the run at {window['run_ns']}")
+    bad.same("the parts of the window", report["wall_ns"],
+             sum(p["end_ns"] - p["start_ns"] for p in window["parts"]))
+
+
 def check_report(report, complete=True):
     """Complaints about a report, none if it is as it must be; `complete`: no event was dropped."""
     bad = Complaints()
@@ -279,6 +316,8 @@ def check_report(report, complete=True):
             bad.same(f"total.{key}", sum(o[key] for o in report["objects"]), report["total"][key])
         if not report["evidence"] or not all(type(line) is str for line in report["evidence"]):
             bad.append(f"evidence is {report['evidence']!r}, not sentences")
+        if report["run"]["uncalled"] is None and report["run"]["window"] is None:
+            bad.append("uncalled is not known of a whole run")
         check_uncalled(bad, report["run"]["uncalled"])
         check_files(bad, report)
         check_curve(bad, report)
@@ -287,6 +326,8 @@ def check_report(report, complete=True):
         check_steps(bad, report)
         check_ranges(bad, report)
         check_advice(bad, report)
+        check_window(bad, report)
+        check_sites(bad, report)
     except (KeyError, TypeError, IndexError) as e:
         bad.append(f"a field is missing or of another kind: {type(e).__name__} {e}")
     return bad
@@ -345,7 +386,9 @@ def example():
         mine = [f for f in files if f["object"] == name]
         objects.append({"object": name, "files": len(mine)} | add(mine))
     total = {key: sum(o[key] for o in objects) for key in TOTAL}
-    run = dict.fromkeys(RUN, 0)
+    run = dict.fromkeys(RUN, 0) | {"window": {
+        "run_ns": 5000, "older_events": 0,
+        "parts": [{"start_ns": 10, "end_ns": 610}, {"start_ns": 700, "end_ns": 1100}]}}
     run["uncalled"] = {"read_bytes": 7, "write_bytes": 2, "processes": [
         dict(zip(UNCALLED, (1, "/bin/a", 5, 2))), dict(zip(UNCALLED, (2, "/bin/b", 2, 0)))]}
     phases = []
@@ -371,7 +414,9 @@ def example():
             "steps": {"source": "marks", "op": "mark", "path": None, "starts": [100, 550]},
             "ranges": [dict(zip(RANGE, ("load", 2, 90, {"p50": 40, "p95": 50}, 3, 10, 20, ns)))
                        for ns in (9, 5)],
-            "marks": [dict(zip(MARK, ("loaded", 1, 40, 40)))]}
+            "marks": [dict(zip(MARK, ("loaded", 1, 40, 40)))],
+            "sites": [{"exposed_ns": 60, "service_ns": 90, "calls": 2, "bytes": 10,
+                       "frames": ["load+0x10 (app)", "main+0x2f (app)"]}]}
 
 
 def change(*keys, by=1):
@@ -396,6 +441,11 @@ BREAKS = {
     "a field missing": lambda r: r["objects"][0].pop("opens"),
     "fields in another order": lambda r: r["run"].update(host=r["run"].pop("host")),
     "dropped events": change("run", "dropped_events"),
+    "a site dearer than the run": lambda r: r["sites"][0].update(exposed_ns=101),
+    "a site without frames": lambda r: r["sites"][0].update(frames=[]),
+    "a window longer than its run": lambda r: r["run"]["window"].update(run_ns=1000),
+    "a window of another length": lambda r: r["run"]["window"]["parts"][0].update(end_ns=611),
+    "parts that overlap": lambda r: r["run"]["window"]["parts"][1].update(start_ns=600, end_ns=1000),
     "a path that does not sum to the wall time": change("path", "wake_ns"),
     "a negative part of the path": both(change("path", "wake_ns", by=-5),
                                         change("path", "compute_ns", by=5)),

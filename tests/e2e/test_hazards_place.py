@@ -146,7 +146,7 @@ ROWS = [
     ("a disk that is full soon", lambda: full_disk("300k", victim("writes", "60000"))),
     ("a disk that fills up in the middle", lambda: full_disk("2m", victim("threads", "crowd", "200"))),
     ("a disk that fills up under forked children",
-     lambda: full_disk("150k", victim("children", "generations"))),
+     lambda: full_disk("156k", victim("children", "generations"))),
     ("a disk without room at all", no_room_at_all),
     ("a folder on a disk to be read only", read_only),
     ("a folder of another user", other_user),

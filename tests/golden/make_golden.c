@@ -26,25 +26,13 @@ static uint64_t at(uint64_t ns)
 
 static void facts(struct iot_written *file, const char *exe, const char *command, size_t bytes)
 {
-    char ops[8192];
-    size_t n = 0;
     iot_written_fact(file, IOT_FACT_EXE, exe, strlen(exe));
     iot_written_fact(file, IOT_FACT_COMMAND, command, bytes);
     iot_written_fact(file, IOT_FACT_CWD, "/data", 5);
     iot_written_fact(file, IOT_FACT_HOST, "golden", 6);
     iot_written_fact(file, IOT_FACT_KERNEL, "6.1.0 x86_64", 12);
     iot_written_fact(file, IOT_FACT_CPU, "a processor", 11);
-    static const char *const classes[] = {"", "DATA", "META", "SYNC", "WAIT", "LIFE", "MARK"};
-    static const char *const moves[] = {"NONE", "IN", "OUT", "BOTH"};
-    static const char *const subjects[] = {"NONE", "DESC", "PATH"};
-    for (unsigned op = 1; op < IOT_OP_LIMIT; op++) {
-        const struct iot_op_info *info = iot_op_info(op);
-        if (info->class_)
-            n += (size_t)snprintf(ops + n, sizeof ops - n, "%u %s %s %s %s\n", op, info->name,
-                                  classes[info->class_], moves[info->moves],
-                                  subjects[info->subject]);
-    }
-    iot_written_fact(file, IOT_FACT_OPS, ops, n);
+    iot_written_ops(file);
 }
 
 static void first_thread(struct iot_written *file, struct iot_half_rows *r)

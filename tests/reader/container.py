@@ -27,7 +27,8 @@ HEADER = [("major", "H"), ("minor", "H"), ("header_bytes", "I"), ("segment_bytes
           ("start_realtime_ns", "Q"), ("usage", "24s"), ("boot_id", "16s"), ("checksum", "Q"),
           ("reserved", "8s"), ("next_segment", "I"), ("segment_limit", "I"), ("lanes", "I"),
           ("end", "I"), ("dropped", "Q"), ("last_ticks", "Q"), ("last_mono", "Q"),
-          ("usage_end", "24s"), ("called_start", "16s"), ("called_end", "16s"), ("own_read_bytes", "Q")]
+          ("usage_end", "24s"), ("called_start", "16s"), ("called_end", "16s"), ("own_read_bytes", "Q"),
+          ("older", "Q"), ("older_until", "Q")]
 
 
 class Rejected(Exception):
@@ -150,12 +151,16 @@ def decode_payload(raw, n_events, n_definitions):
     return rows_of_columns(c, n_events), definitions
 
 
+def is_event(op):
+    return 1 <= op <= 255 or 260 <= op <= 511
+
+
 def rows_of_columns(c, n_events):
     """Sums and predictions undone."""
     rows, t1, obj, addr, expected = [], 0, 0, 0, [0] * 64
     for i in range(n_events):
         op = c[1][0][i] & 0xFFFF
-        if not 1 <= op <= 255:
+        if not is_event(op):
             raise Damage("no operation")
         t0 = (t1 + c[2][0][i]) & MASK
         t1 = (t0 + c[3][0][i]) & MASK
@@ -180,7 +185,7 @@ def rows_of_half(data):
         fields = struct.unpack_from("<QQqqqQIIIHH", data, at)
         row = Row(*fields)
         at += ROW
-        if 1 <= row.op <= 255:
+        if is_event(row.op):
             events.append(row)
         elif row.op == STRING:
             if not 0 <= row.bytes <= len(data) - at:
@@ -206,7 +211,7 @@ def decompress(stored, raw_bytes):
 
 class File:
     def __init__(self, path):
-        self.damage, self.pieces = [], []
+        self.damage, self.pieces, self.names = [], [], []
         self.raw_of = {}  # of compressed blocks, by place
         self.data = self.load(path)
         self.header = self.check_header()
@@ -242,8 +247,8 @@ class File:
                         (*struct.unpack_from("<HH", head, 8), MAJOR, MINOR))
         if len(head) < 192:
             raise Rejected("ends within its header")
-        values = struct.unpack_from("<" + "".join(code for _, code in HEADER),
-                                    head.ljust(232, b"\0"), 8)
+        whole = self.data[:248].ljust(248, b"\0")
+        values = struct.unpack_from("<" + "".join(code for _, code in HEADER), whole, 8)
         h = collections.namedtuple("Header", [name for name, _ in HEADER])(*values)
         if h.checksum != xxh64(head[:112]):
             raise Rejected("the header's checksum does not match")
@@ -279,6 +284,10 @@ class File:
             self.scan_halves(base, segment, slot)
         elif kind == 2:
             self.scan_blocks(base, segment)
+        elif kind == 3:
+            own, self.pieces = self.pieces, self.names
+            self.scan_blocks(base, segment)
+            self.pieces = own
         elif self.header.minor <= MINOR:
             self.lose(base, "a segment of unknown kind")
 
@@ -337,14 +346,15 @@ class File:
                 if before.live or not p.live:
                     self.lose(p.at, "rows that are there twice")
                 continue
-            if p.epoch > (before.epoch + 1 if before and before.slot == p.slot else 1):
+            follows = before and before.slot == p.slot
+            if p.epoch > (before.epoch + 1 if follows else 1) and (follows or not self.header.older):
                 self.lose(p.at, "rows that came before these are missing")
             kept.append(p)
         self.pieces = sorted(kept, key=lambda p: (p.lane, p.slot, p.epoch))
 
     def unpack_all(self):
         """All compressed blocks through one zstd, if all are whole."""
-        blocks = [p for p in self.pieces if not p.live and p.rows[0] == 1]
+        blocks = [p for p in self.names + self.pieces if not p.live and p.rows[0] == 1]
         try:
             raw = decompress(b"".join(p.rows[4] for p in blocks), sum(p.rows[3] for p in blocks)) \
                 if blocks else b""

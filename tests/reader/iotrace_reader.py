@@ -24,6 +24,7 @@ OTHER_NAME = {1, 2, 3, 110, 112, 85}
 HAS_OFFSET = {22, 23, 26, 27, 9, 129, 100, 247, 248}
 FORK_OF_VFORK, EXEC, START = 182, 184, 180
 REQUESTS, DONE = range(230, 236), 236
+WINDOW_CLOSE = 252
 KINDS = {0: 0, 1: 1, 2: 3}  # of queues; those from 16 on are rings: 2
 POSITIONED = {28, 29, 230, 231}  # -1: at no place of its own
 
@@ -244,6 +245,10 @@ class Run:
                 self.damage[name] = file.damage
         bind([p.names for p in self.processes])
         self.processes += moved
+        closed = [e.t0 for p in self.processes for _, events in p.lanes.values() for e in events
+                  if e.row.op == WINDOW_CLOSE]
+        for each in self.processes:
+            self.join_requests(each, closed)
         self.processes.sort(key=lambda p: (not p.root, p.start))
 
     def read_lanes(self, file, process):
@@ -252,6 +257,9 @@ class Run:
         for piece in file.pieces:
             lanes.setdefault(piece.lane, []).append(piece)
         children = []
+        for piece in file.names:
+            for d in file.rows(piece)[1]:
+                process.names.define(d)
         for number, pieces in sorted(lanes.items()):
             if number == 0:
                 process.lanes.pop(0)
@@ -277,14 +285,12 @@ class Run:
                     self.add(file, child.lane(0, child.pid) if child else own, process.clock, row)
             if not own and number:
                 process.lanes.pop(number)
-        for each in [process, *children]:
-            self.join_requests(each)
         for child in children:
             child.start = self.start + child.lanes[0][1][0].t0
         return children
 
     @staticmethod
-    def join_requests(process):
+    def join_requests(process, closed):
         """Section 8: the rows of a request become one event, in a lane that is no thread."""
         rows, order = [], 0
         for number, (_, events) in sorted(process.lanes.items()):
@@ -299,6 +305,8 @@ class Run:
         for (queue, _), group in found.items():
             waiting = []
             for t, made, order, e in sorted(group, key=lambda g: g[:3]):
+                while not made and waiting and any(waiting[0][1] <= c <= t for c in closed):
+                    del waiting[0]
                 if made:
                     row = e.row._replace(result=0, bytes=0, err=0)
                     waiting.append([KINDS.get(queue, 2 if queue >= 16 else 0), t, order, t, row])

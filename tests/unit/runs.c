@@ -20,7 +20,7 @@ void iot_test_run_process(struct iot_test_run *run, uint32_t pid, uint32_t ppid)
                                              .host = "host",
                                              .kernel = "6.1",
                                              .cpu = "a CPU",
-                                             .mounts = "",
+                                             .mounts = "", .imported = "",
                                              .command = run_command};
     run->lanes[i] =
         (struct iot_lane){.process = (uint32_t)i, .tid = pid, .first_event = run->trace.events.n};

@@ -43,6 +43,14 @@ static uint64_t field(unsigned k)
     return zero_fields >> k & 1 ? 0 : value();
 }
 
+static unsigned any_op(void)
+{
+    unsigned op = 0;
+    while (!iot_op_is_event(op))
+        op = (unsigned)(any() % IOT_OP_LIMIT);
+    return op;
+}
+
 static struct iot_row random_event(void)
 {
     return (struct iot_row){
@@ -56,7 +64,7 @@ static struct iot_row random_event(void)
         .obj2 = (uint32_t)field(7),
         .site = (uint32_t)field(8),
         .err = (uint16_t)field(9),
-        .op = (uint16_t)(any() % 2 ? IOT_OP_PREAD : 1 + any() % (IOT_OP_LIMIT - 1))};
+        .op = (uint16_t)(any() % 2 ? IOT_OP_PREAD : any_op())};
 }
 
 static void add_any(struct iot_half_rows *rows)
@@ -174,6 +182,14 @@ Test(columns, all_extremes_come_back)
     check_round_trip(&rows);
     rows.n = 0;
     check_round_trip(&rows);
+}
+
+Test(columns, definitions_are_no_operations)
+{
+    cr_assert(!iot_op_is_event(0));
+    cr_assert(!iot_op_is_event(IOT_DEF_STRING) && !iot_op_is_event(IOT_DEF_DESC));
+    cr_assert(!iot_op_is_event(IOT_OP_LIMIT) && !iot_op_is_event(IOT_DEF_PENDING));
+    cr_assert(iot_op_is_event(255) && iot_op_is_event(260) && iot_op_is_event(IOT_OP_LIMIT - 1));
 }
 
 /* A column that is all zero is left out, though its prediction would not be zero. */

@@ -14,7 +14,7 @@ struct run {
     struct iot_file files[2];
     int64_t t0[EVENTS_MAX], t1[EVENTS_MAX], bytes[EVENTS_MAX], result[EVENTS_MAX], offset[EVENTS_MAX];
     uint64_t addr[EVENTS_MAX];
-    uint32_t file[EVENTS_MAX], file2[EVENTS_MAX], arg[EVENTS_MAX];
+    uint32_t file[EVENTS_MAX], file2[EVENTS_MAX], arg[EVENTS_MAX], stack[EVENTS_MAX];
     int32_t fd[EVENTS_MAX];
     uint16_t op[EVENTS_MAX], err[EVENTS_MAX];
 };
@@ -58,7 +58,7 @@ static void init(struct run *r)
                                   .wall_ns = 2 * EOF_AT};
     r->trace.events = (struct iot_events){0,       r->t0,   r->t1,  r->bytes, r->result,
                                           r->offset, r->addr, r->file, r->file2, r->arg,
-                                          r->fd,   r->op,   r->err};
+                                          r->fd,   r->op,   r->err, r->stack};
 }
 
 /* A shell that makes a pipe, starts a reader and another process, and closes the pipe before or after

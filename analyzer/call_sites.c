@@ -1,0 +1,97 @@
+#include "analyzer/call_sites.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/symbols.h"
+
+struct sum {
+    int64_t exposed_ns, service_ns, bytes;
+    uint64_t calls;
+    uint32_t stack;
+};
+
+static int by_cost(const void *a, const void *b)
+{
+    const struct sum *x = a, *y = b;
+    if (x->exposed_ns != y->exposed_ns)
+        return x->exposed_ns > y->exposed_ns ? -1 : 1;
+    if (x->service_ns != y->service_ns)
+        return x->service_ns > y->service_ns ? -1 : 1;
+    if (x->calls != y->calls)
+        return x->calls > y->calls ? -1 : 1;
+    return x->stack < y->stack ? -1 : x->stack > y->stack;
+}
+
+static int describe(struct iot_call_site *site, const struct sum *sum, const struct iot_trace *trace,
+                    struct iot_symbols *symbols, struct iot_arena *arena)
+{
+    const struct iot_stack *stack = &trace->stacks.list[sum->stack];
+    char words[400];
+    *site = (struct iot_call_site){.exposed_ns = sum->exposed_ns,
+                                   .service_ns = sum->service_ns,
+                                   .bytes = sum->bytes,
+                                   .calls = sum->calls};
+    for (uint32_t k = 0; k < stack->n && k < IOT_SITE_FRAMES; k++) {
+        iot_symbols_name(symbols, &trace->stacks.frames[stack->first + k], words, sizeof words);
+        site->frames[k] = iot_arena_text(arena, words, strlen(words));
+        if (!site->frames[k])
+            return -1;
+        site->n_frames++;
+    }
+    return 0;
+}
+
+int iot_call_sites_find(struct iot_call_site **sites, size_t *n, size_t most,
+                        const struct iot_trace *trace, const struct iot_model *model, uint32_t file,
+                        struct iot_arena *arena)
+{
+    const struct iot_events *e = &trace->events;
+    size_t n_stacks = trace->stacks.n;
+    *sites = NULL;
+    *n = 0;
+    if (!n_stacks)
+        return 0;
+    struct sum *sums = calloc(n_stacks, sizeof *sums);
+    if (!sums)
+        return -1;
+    for (size_t s = 0; s < n_stacks; s++)
+        sums[s].stack = (uint32_t)s;
+    for (size_t i = 0; i < e->n; i++) {
+        unsigned class_ = iot_op_info(e->op[i])->class_;
+        if (!e->stack[i] || (file != IOT_NO_INDEX && e->file[i] != file) ||
+            (class_ != IOT_DATA && class_ != IOT_META && class_ != IOT_SYNC))
+            continue;
+        struct sum *sum = &sums[e->stack[i]];
+        sum->exposed_ns += model->exposed_ns[i];
+        sum->service_ns += model->service_ns[i];
+        sum->bytes += class_ == IOT_DATA && e->bytes[i] > 0 ? e->bytes[i] : 0;
+        sum->calls++;
+    }
+    qsort(sums, n_stacks, sizeof *sums, by_cost);
+    struct iot_symbols symbols = {0};
+    int failed = !(*sites = calloc(most, sizeof **sites));
+    for (size_t s = 0; s < n_stacks && *n < most && sums[s].calls && !failed; s++)
+        failed = describe(&(*sites)[(*n)++], &sums[s], trace, &symbols, arena);
+    iot_symbols_free_all(&symbols);
+    free(sums);
+    return failed ? -1 : 0;
+}
+
+void iot_call_site_words(const struct iot_call_site *site, char *to, size_t bytes)
+{
+    uint32_t shown = site->n_frames;
+    size_t n = 0;
+    for (uint32_t k = 0; k < site->n_frames; k++) {
+        n += strlen(site->frames[k]) + 3;
+        if (n > bytes && k) {
+            shown = k;
+            break;
+        }
+    }
+    n = 0;
+    to[0] = '\0';
+    for (uint32_t k = shown; k-- > 0 && n < bytes;)
+        n += (size_t)snprintf(to + n, bytes - n, "%s%s", site->frames[k], k ? " > " : "");
+}

@@ -1,0 +1,254 @@
+/* iotrace import: what a profiler recorded, as a trace. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analyzer/cmd.h"
+#include "analyzer/import.h"
+#include "analyzer/people.h"
+#include "analyzer/progress.h"
+#include "analyzer/run_folder.h"
+#include "analyzer/text.h"
+#include "format/file.h"
+
+struct options {
+    const char *out;
+};
+
+static const struct iot_option options_of_import[] = {
+    {"output", 'o', "DIR", "the folder of the trace; if it holds one, a numbered sibling is used",
+     IOT_OPTION_TEXT, offsetof(struct options, out), NULL, NULL},
+    {0},
+};
+
+const struct iot_synopsis iot_synopsis_import = {
+    .command = "import",
+    .summary = "a profiler's recording (PyTorch, Chrome trace) as a trace",
+    .operands = "FILE... -o DIR",
+    .about = "Makes the folder of a trace out of what the PyTorch profiler recorded, or of any\n"
+             "other Chrome trace: FILE is JSON, also compressed (.json.gz), one for each\n"
+             "rank, or a folder of such files. Every other command reads the trace.\n",
+    .notes = "Known of such a recording are the GPU's copies, kernels and waits, the ranges of\n"
+             "data loaders, and steps; files are not.\n",
+    .options = options_of_import,
+};
+
+/* --- which files --- */
+
+struct inputs {
+    char **paths;
+    size_t n;
+};
+
+static int ends_with(const char *name, const char *suffix)
+{
+    size_t n = strlen(name), m = strlen(suffix);
+    return n > m && !strcmp(name + n - m, suffix);
+}
+
+static int is_profile(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.' &&
+           (ends_with(entry->d_name, ".json") || ends_with(entry->d_name, ".json.gz"));
+}
+
+static int add_path(struct inputs *in, char *path)
+{
+    char **more = path ? realloc(in->paths, (in->n + 1) * sizeof *more) : NULL;
+    if (!more) {
+        free(path);
+        return -ENOMEM;
+    }
+    in->paths = more;
+    more[in->n++] = path;
+    return 0;
+}
+
+static int add_folder(struct inputs *in, const char *folder)
+{
+    struct dirent **entries;
+    int n = scandir(folder, &entries, is_profile, alphasort), result = n < 0 ? -errno : 0;
+    for (int k = 0; k < n; k++) {
+        char *path;
+        if (!result)
+            result = asprintf(&path, "%s/%s", folder, entries[k]->d_name) < 0 ? -ENOMEM
+                                                                              : add_path(in, path);
+        free(entries[k]);
+    }
+    if (n >= 0)
+        free(entries);
+    return result ? result : n ? 0 : -ENODATA;
+}
+
+static int list_inputs(struct inputs *in, char **operands)
+{
+    for (; *operands; operands++) {
+        struct stat st;
+        int result = stat(*operands, &st)  ? -errno
+                     : S_ISDIR(st.st_mode) ? add_folder(in, *operands)
+                                           : add_path(in, strdup(*operands));
+        if (result == -ENODATA)
+            iot_error("import: %s: no *.json and no *.json.gz is in this folder; give the files",
+                      *operands);
+        else if (result)
+            iot_error("import: %s: %s; give files that a profiler wrote", *operands,
+                      strerror(-result));
+        if (result)
+            return -1;
+    }
+    return 0;
+}
+
+/* --- one file --- */
+
+static int read_profile(struct iot_profile *profile, const char *path)
+{
+    struct iot_json_in *in = malloc(sizeof *in);
+    int error = in ? iot_json_in_open(in, path) : -ENOMEM;
+    *profile = (struct iot_profile){0};
+    if (error) {
+        iot_error("import: %s: %s; give files that a profiler wrote", path, strerror(-error));
+        free(in);
+        return -1;
+    }
+    iot_progress_start();
+    int failed = iot_profile_read(profile, in);
+    iot_progress_end();
+    if (failed && in->error)
+        iot_error("import: %s: byte %" PRIu64 ": %s; export it again, or give another file", path,
+                  in->at, in->error);
+    else if (failed)
+        iot_error("import: %s: out of memory; import it on a machine with more", path);
+    iot_json_in_close(in);
+    free(in);
+    return failed;
+}
+
+/* The process number of the recording, if it tells one that is not taken yet. */
+static uint32_t pid_of(const struct iot_profile *p, const uint32_t *taken, size_t n)
+{
+    int64_t pid = 1;
+    for (size_t l = 0; l < p->n_lanes && pid == 1; l++)
+        if (!p->lanes[l].gpu && p->lanes[l].pid > 0 && p->lanes[l].pid < UINT32_MAX &&
+            (p->lanes[l].last_span || p->lanes[l].n_steps))
+            pid = p->lanes[l].pid;
+    for (size_t k = 0; k < n; k++)
+        if (taken[k] == (uint32_t)pid) {
+            pid = pid == UINT32_MAX - 1 ? 1 : pid + 1;
+            k = SIZE_MAX; /* look again at all */
+        }
+    return (uint32_t)pid;
+}
+
+static void tell(const char *path, const struct iot_imported *done)
+{
+    iot_write_printable(stdout, path, strlen(path));
+    printf(": %s; %" PRIu64 " threads, %" PRIu64 " GPU streams, %" PRIu64 " steps\n"
+           "  %" PRIu64 " GPU copies of %" PRIu64 " bytes, %" PRIu64 " kernels, %" PRIu64
+           " memsets, %" PRIu64 " calls, %" PRIu64 " of them waits on record\n"
+           "  %" PRIu64 " loader ranges, %" PRIu64 " other ranges, %" PRIu64
+           " hand-offs between threads inferred\n",
+           iot_people_time(done->span_ns).text, done->threads, done->streams, done->steps,
+           done->copies, done->copied_bytes, done->kernels, done->memsets, done->calls, done->syncs,
+           done->loads, done->ranges, done->hand_offs);
+    if (done->unplaced)
+        printf("  %" PRIu64 " cuda_sync records without their call: not used\n", done->unplaced);
+}
+
+static const char *fault_of(const struct iot_profile *p)
+{
+    static const int64_t LONGEST_NS = INT64_C(1) << 53;
+    if (p->end_ns - p->start_ns >= LONGEST_NS)
+        return "it is longer than 104 days";
+    return p->base_ns < 0 ? "its base time is before 1970" : NULL;
+}
+
+static int import_file(const char *path, int folder, size_t index, uint32_t *pids)
+{
+    struct iot_profile profile;
+    struct iot_imported done;
+    char name[32];
+    int failed = read_profile(&profile, path);
+    const char *fault = failed ? NULL : fault_of(&profile);
+    if (fault)
+        iot_error("import: %s: %s; export it again, or give another file", path, fault);
+    failed = failed || fault;
+    if (!failed) {
+        snprintf(name, sizeof name, "rank-%zu" IOT_FILE_SUFFIX, index);
+        pids[index] = pid_of(&profile, pids, index);
+        int error = iot_import_write(&profile, folder, name, path, pids[index], index == 0, &done);
+        if (error)
+            iot_error("import: %s: the trace cannot be written: %s; look at the disk's free space",
+                      path, strerror(-error));
+        failed = error != 0;
+    }
+    iot_profile_free(&profile);
+    if (!failed)
+        tell(path, &done);
+    return failed;
+}
+
+/* What is written of a trace that did not become whole is taken away. */
+static void take_away(const char *path, int folder, size_t files)
+{
+    for (size_t k = 0; k <= files; k++) {
+        char name[32];
+        snprintf(name, sizeof name, "rank-%zu" IOT_FILE_SUFFIX, k);
+        unlinkat(folder, name, 0);
+    }
+    iot_run_folder_drop(path);
+}
+
+static int import(const struct inputs *in, const char *wanted)
+{
+    char path[4096], error[512];
+    uint32_t *pids = calloc(in->n + 1, sizeof *pids);
+    int failed = !pids || iot_run_folder_take(path, wanted, error);
+    if (failed) {
+        iot_error("import: %s", pids ? error : "out of memory");
+        free(pids);
+        return IOT_EXIT_USAGE;
+    }
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    size_t k = 0;
+    failed = folder < 0;
+    if (failed)
+        iot_error("import: %s: %s", path, strerror(errno));
+    for (; k < in->n && !failed; k++)
+        failed = import_file(in->paths[k], folder, k, pids);
+    if (failed && folder >= 0)
+        take_away(path, folder, k);
+    if (folder >= 0)
+        close(folder);
+    free(pids);
+    if (failed)
+        return IOT_EXIT_USAGE;
+    printf("the trace is in ");
+    iot_write_printable(stdout, path, strlen(path));
+    putchar('\n');
+    return iot_finish_stdout();
+}
+
+int iot_cmd_import(int argc, char **argv)
+{
+    struct options o = {0};
+    struct inputs in = {NULL, 0};
+    struct iot_parsed parsed = iot_options_parse(&iot_synopsis_import, argc, argv, &o);
+    int status = parsed.done ? parsed.status : IOT_EXIT_USAGE;
+    if (!parsed.done && !parsed.n_operands)
+        iot_error("import: which files? see 'iotrace import --help'");
+    else if (!parsed.done && !o.out)
+        iot_error("import: into which folder? give -o DIR");
+    else if (!parsed.done && !list_inputs(&in, parsed.operands))
+        status = import(&in, o.out);
+    for (size_t k = 0; k < in.n; k++)
+        free(in.paths[k]);
+    free(in.paths);
+    return status;
+}

@@ -1,0 +1,195 @@
+/* GPUs: what let an operation of a stream start, and whose end a call of a thread waited for.
+ *
+ * A stream does one thing after the other, in the order of the launches; that order is the lane's.
+ * Here are the edges between lanes: launch to start, the end before an event's record to the start
+ * behind the event's wait, and the end of a copy, a stream or a device to the call that waits.
+ */
+#include <stdlib.h>
+
+#include "analyzer/gpu.h"
+#include "analyzer/links.h"
+
+struct streams {
+    struct iot_links *links;
+    const struct iot_trace *trace;
+    struct iot_correlated *launches, *records;
+    size_t n_launches, n_records;
+    int64_t *launched_ns; /* by event: when what runs was launched */
+};
+
+static int is_launch(unsigned op)
+{
+    return op == IOT_OP_GPU_LAUNCH;
+}
+
+static int is_record(unsigned op)
+{
+    return op == IOT_OP_GPU_EVENT_RECORD;
+}
+
+static struct iot_waker the_end(size_t event)
+{
+    return (struct iot_waker){(uint32_t)event, IOT_WAKER_RETURN};
+}
+
+/* A call that blocks for its copy waits for its end, as far as that came before it returned. */
+static int link_launch(struct streams *s, uint32_t process, size_t i)
+{
+    const struct iot_events *e = &s->trace->events;
+    s->launched_ns[i] = e->t0_ns[i];
+    if (!e->offset[i] || e->op[i] == IOT_OP_GPU_MEMCPY_REST)
+        return 0;
+    uint32_t call =
+        iot_correlated_find(s->launches, s->n_launches, process, (uint64_t)e->offset[i]);
+    if (call == IOT_NO_INDEX) {
+        s->links->unmatched++;
+        return 0;
+    }
+    s->launched_ns[i] = e->t0_ns[call];
+    if (iot_links_add(s->links, (uint32_t)i, (struct iot_waker){call, IOT_WAKER_ENTRY}))
+        return -1;
+    return iot_gpu_blocks(e, i) && e->t1_ns[i] <= e->t1_ns[call]
+               ? iot_links_add(s->links, call, the_end(i))
+               : 0;
+}
+
+static int link_launches(struct streams *s)
+{
+    const struct iot_trace *t = s->trace;
+    for (size_t l = 0; l < t->n_lanes; l++) {
+        const struct iot_lane *lane = &t->lanes[l];
+        for (size_t i = lane->first_event;
+             iot_lane_is_stream(lane) && i < lane->first_event + lane->n_events; i++)
+            if (iot_gpu_runs(t->events.op[i]) && link_launch(s, lane->process, i))
+                return -1;
+    }
+    return 0;
+}
+
+/* The first in a stream that was launched at `ns` or later; the lane's end if none was. */
+static size_t launched_from(const struct streams *s, const struct iot_lane *lane, int64_t ns)
+{
+    size_t low = lane->first_event + 1, high = lane->first_event + lane->n_events;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (s->launched_ns[middle] < ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The last before `ns`, in launching; IOT_NO_INDEX: none. */
+static uint32_t launched_before(const struct streams *s, const struct iot_lane *lane, int64_t ns)
+{
+    size_t i = launched_from(s, lane, ns);
+    return i > lane->first_event + 1 ? (uint32_t)(i - 1) : IOT_NO_INDEX;
+}
+
+/* When the event was recorded that a call speaks of; else when the call was made. */
+static int64_t recorded_ns(const struct streams *s, uint32_t process, size_t call, int *known)
+{
+    const struct iot_events *e = &s->trace->events;
+    uint64_t correlation = e->addr[call] >> 8;
+    uint32_t record = correlation
+                          ? iot_correlated_find(s->records, s->n_records, process, correlation)
+                          : IOT_NO_INDEX;
+    *known = record != IOT_NO_INDEX;
+    return *known ? e->t0_ns[record] : e->t0_ns[call];
+}
+
+static int is_stream(const struct iot_lane *lane, int64_t stream)
+{
+    return iot_lane_is_stream(lane) && lane->stream == stream;
+}
+
+/* Of a stream that is named, its last operation; of all of them, where no one is, those that had
+ * ended when the call returned: an event's may be the end of any. */
+static int link_sync(struct streams *s, uint32_t process, size_t i)
+{
+    const struct iot_trace *t = s->trace;
+    const struct iot_events *e = &t->events;
+    const struct iot_process *p = &t->processes[process];
+    unsigned kind = e->addr[i] & 0xff;
+    int known = 1;
+    int64_t until = kind == IOT_SYNC_EVENT ? recorded_ns(s, process, i, &known) : e->t0_ns[i];
+    int named = e->arg[i] && kind != IOT_SYNC_CONTEXT;
+
+    for (uint32_t l = p->first_lane; l < p->first_lane + p->n_lanes; l++) {
+        const struct iot_lane *lane = &t->lanes[l];
+        if (!iot_lane_is_stream(lane) || (named && !is_stream(lane, (int64_t)e->arg[i] - 1)))
+            continue;
+        uint32_t last = launched_before(s, lane, until);
+        while (!known && last != IOT_NO_INDEX && e->t1_ns[last] > e->t1_ns[i])
+            last = last - 1 > lane->first_event ? last - 1 : IOT_NO_INDEX;
+        if (last == IOT_NO_INDEX)
+            continue;
+        if (e->t1_ns[last] > e->t1_ns[i]) {
+            s->links->unmatched += named || kind == IOT_SYNC_CONTEXT;
+            continue;
+        }
+        if (iot_links_add(s->links, (uint32_t)i, the_end(last)))
+            return -1;
+    }
+    return 0;
+}
+
+/* What comes next in the stream that waits, after what was launched in the other before the event.
+ */
+static int link_event_wait(struct streams *s, uint32_t process, size_t i)
+{
+    const struct iot_trace *t = s->trace;
+    const struct iot_events *e = &t->events;
+    const struct iot_process *p = &t->processes[process];
+    int known;
+    int64_t until = recorded_ns(s, process, i, &known);
+
+    for (uint32_t w = p->first_lane; e->arg[i] && w < p->first_lane + p->n_lanes; w++) {
+        const struct iot_lane *waits = &t->lanes[w];
+        if (!is_stream(waits, e->result[i]))
+            continue;
+        size_t next = launched_from(s, waits, e->t0_ns[i]);
+        if (next == waits->first_event + waits->n_events)
+            continue;
+        for (uint32_t l = p->first_lane; l < p->first_lane + p->n_lanes; l++) {
+            const struct iot_lane *lane = &t->lanes[l];
+            if (!is_stream(lane, (int64_t)e->arg[i] - 1) || lane->device != waits->device)
+                continue;
+            uint32_t last = launched_before(s, lane, until);
+            if (last != IOT_NO_INDEX && iot_links_add(s->links, (uint32_t)next, the_end(last)))
+                return -1;
+        }
+    }
+    return 0;
+}
+
+static int link_waits(struct streams *s)
+{
+    const struct iot_trace *t = s->trace;
+    for (size_t l = 0; l < t->n_lanes; l++) {
+        const struct iot_lane *lane = &t->lanes[l];
+        for (size_t i = lane->first_event; i < lane->first_event + lane->n_events; i++) {
+            unsigned op = t->events.op[i];
+            if ((op == IOT_OP_GPU_SYNC && link_sync(s, lane->process, i)) ||
+                (op == IOT_OP_GPU_EVENT_WAIT && link_event_wait(s, lane->process, i)))
+                return -1;
+        }
+    }
+    return 0;
+}
+
+int iot_link_gpu(struct iot_links *links, const struct iot_trace *trace)
+{
+    struct streams s = {.links = links, .trace = trace};
+    if (!iot_has_streams(trace))
+        return 0;
+    s.launches = iot_correlated_list(trace, is_launch, &s.n_launches);
+    s.records = iot_correlated_list(trace, is_record, &s.n_records);
+    s.launched_ns = calloc(trace->events.n + 1, sizeof *s.launched_ns);
+    int failed = !s.launches || !s.records || !s.launched_ns || link_launches(&s) || link_waits(&s);
+    free(s.launches);
+    free(s.records);
+    free(s.launched_ns);
+    return failed ? -1 : 0;
+}

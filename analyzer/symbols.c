@@ -1,0 +1,189 @@
+#include "analyzer/symbols.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct iot_symbols_module {
+    const char *module; /* the frame's */
+    struct iot_symbol_table table;
+};
+
+static int by_from(const void *a, const void *b)
+{
+    const struct iot_symbol *x = a, *y = b;
+    if (x->from != y->from)
+        return x->from < y->from ? -1 : 1;
+    return x->to != y->to ? (x->to < y->to ? -1 : 1) : strcmp(x->name, y->name);
+}
+
+/* --- perf maps --- */
+
+int iot_symbols_of_map(struct iot_symbol_table *table, char *text)
+{
+    size_t room = 0;
+    *table = (struct iot_symbol_table){.text = text};
+    for (char *line = text, *next; line && *line; line = next) {
+        char *end, *name;
+        next = strchr(line, '\n');
+        if (next)
+            *next++ = '\0';
+        uint64_t from = strtoull(line, &end, 16);
+        if (end == line || *end != ' ')
+            continue;
+        uint64_t size = strtoull(end, &name, 16);
+        if (name == end || *name != ' ' || !name[1] || size > UINT64_MAX - from)
+            continue;
+        if (table->n == room) {
+            size_t wanted = room ? 2 * room : 256;
+            struct iot_symbol *more = realloc(table->symbols, wanted * sizeof *more);
+            if (!more)
+                return -1;
+            table->symbols = more;
+            room = wanted;
+        }
+        table->symbols[table->n++] = (struct iot_symbol){from, from + size, name + 1};
+    }
+    if (table->n)
+        qsort(table->symbols, table->n, sizeof *table->symbols, by_from);
+    return 0;
+}
+
+/* --- looking up --- */
+
+/* Of those that begin last before it; one without a size reaches up to the next. */
+const struct iot_symbol *iot_symbols_find(const struct iot_symbol_table *t, uint64_t address)
+{
+    size_t low = 0, high = t->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (t->symbols[middle].from <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (!low)
+        return NULL;
+    const struct iot_symbol *s = &t->symbols[low - 1];
+    return address < s->to || s->to == s->from ? s : NULL;
+}
+
+void iot_symbols_free(struct iot_symbol_table *table)
+{
+    free(table->symbols);
+    free(table->text);
+    *table = (struct iot_symbol_table){0};
+}
+
+/* --- the modules of a run --- */
+
+static int open_file(const char *path)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode))) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+/* Where distributions put symbols that they took out of the file itself. */
+static void load_elf(struct iot_symbol_table *table, const char *id, size_t n_id, const char *path)
+{
+    char debug[200];
+    int fd = -1;
+    if (n_id > 2 && n_id < 100) {
+        snprintf(debug, sizeof debug, "/usr/lib/debug/.build-id/%.2s/%.*s.debug", id, (int)n_id - 2,
+                 id + 2);
+        fd = open_file(debug);
+    }
+    if (fd >= 0) {
+        int none = iot_symbols_of_elf(table, fd, id, n_id);
+        close(fd);
+        if (!none)
+            return;
+        iot_symbols_free(table);
+    }
+    if ((fd = open_file(path)) < 0)
+        return;
+    iot_symbols_of_elf(table, fd, id, n_id);
+    close(fd);
+}
+
+/* Written by the program at the place that all profilers know. */
+static void load_map(struct iot_symbol_table *table, const char *pid)
+{
+    enum { BYTES_MAX = 256 << 20 };
+    char path[64];
+    struct stat st;
+    snprintf(path, sizeof path, "/tmp/perf-%.20s.map", pid);
+    int fd = open_file(path);
+    if (fd < 0)
+        return;
+    if (!fstat(fd, &st) && st.st_size > 0 && st.st_size < BYTES_MAX) {
+        char *text = malloc((size_t)st.st_size + 1);
+        ssize_t n = text ? pread(fd, text, (size_t)st.st_size, 0) : -1;
+        if (n >= 0) {
+            text[n] = '\0';
+            iot_symbols_of_map(table, text);
+        } else {
+            free(text);
+        }
+    }
+    close(fd);
+}
+
+static struct iot_symbols_module *module_of(struct iot_symbols *s, const char *module)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (!strcmp(s->modules[i].module, module))
+            return &s->modules[i];
+    if (s->n == s->room) {
+        size_t wanted = s->room ? 2 * s->room : 16;
+        struct iot_symbols_module *more = realloc(s->modules, wanted * sizeof *more);
+        if (!more)
+            return NULL;
+        s->modules = more;
+        s->room = wanted;
+    }
+    struct iot_symbols_module *m = &s->modules[s->n++];
+    *m = (struct iot_symbols_module){.module = module};
+    const char *space = strchr(module, ' ');
+    if (space && !strncmp(module, "jit ", 4))
+        load_map(&m->table, space + 1);
+    else if (space && space[1] == '/')
+        load_elf(&m->table, module, (size_t)(space - module), space + 1);
+    return m;
+}
+
+void iot_symbols_name(struct iot_symbols *symbols, const struct iot_frame *frame, char *to,
+                      size_t bytes)
+{
+    const struct iot_symbols_module *m = module_of(symbols, frame->module);
+    const struct iot_symbol *s = m ? iot_symbols_find(&m->table, frame->offset) : NULL;
+    const char *space = strchr(frame->module, ' ');
+    const char *path = space ? space + 1 : frame->module, *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path;
+    int jit = !strncmp(frame->module, "jit ", 4);
+    if (s && jit)
+        snprintf(to, bytes, "%s", s->name);
+    else if (s)
+        snprintf(to, bytes, "%s+0x%" PRIx64 " (%s)", s->name, frame->offset - s->from, base);
+    else if (jit)
+        snprintf(to, bytes, "0x%" PRIx64, frame->offset);
+    else
+        snprintf(to, bytes, "%s+0x%" PRIx64, base, frame->offset);
+}
+
+void iot_symbols_free_all(struct iot_symbols *symbols)
+{
+    for (size_t i = 0; i < symbols->n; i++)
+        iot_symbols_free(&symbols->modules[i].table);
+    free(symbols->modules);
+    *symbols = (struct iot_symbols){0};
+}

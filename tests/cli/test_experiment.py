@@ -1,0 +1,146 @@
+"""iotrace experiment: its result, what it refuses, and its GPU half with a driver of the tests'
+own."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+IOTRACE, DRIVER = sys.argv.pop(1), Path(sys.argv.pop(1)).parent
+IOTRACE = str(Path(IOTRACE).resolve())
+RESULTS = Path("benchmarks/results/perf_io_critical_path")
+KEYS = ["schema", "profile_id", "semantic_id", "run_label", "mode", "framework", "hardware",
+        "storage", "workload", "metrics", "correctness", "failure", "evidence_level", "decision",
+        "decision_reason"]
+STORAGE = ["artifact_save", "artifact_load_warm_cache"]
+GPU = ["pageable_h2d", "pinned_non_blocking_h2d", "output_d2h_and_save"]
+FUNCTIONS = ["cuInit", "cuDriverGetVersion", "cuDeviceGetCount", "cuDeviceGet", "cuDeviceGetName",
+             "cuDeviceTotalMem_v2", "cuDevicePrimaryCtxRetain", "cuCtxSetCurrent",
+             "cuMemGetInfo_v2", "cuMemAlloc_v2", "cuMemAllocHost_v2", "cuStreamCreate",
+             "cuEventCreate"]
+MEASURING = ["cuMemcpyHtoD_v2", "cuMemcpyHtoDAsync_v2", "cuMemcpyDtoH_v2", "cuEventRecord",
+             "cuEventSynchronize", "cuEventElapsedTime"]
+
+
+class Experiment(unittest.TestCase):
+    def setUp(self):
+        # Not in memory: a cold cache needs a disk.
+        folder = tempfile.TemporaryDirectory(prefix="iotrace-experiment-", dir=os.getcwd())
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def run_it(self, *arguments, driver=None):
+        env = dict(os.environ)
+        if driver is not None:
+            env |= {"LD_LIBRARY_PATH": str(DRIVER.resolve()), "STANDIN_CUDA": driver}
+        return subprocess.run([IOTRACE, "experiment", *arguments], cwd=self.folder, env=env,
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=120,
+                              check=False)
+
+    def measure(self, mode, *more, driver=None, status=0, label="one"):
+        done = self.run_it("--mode", mode, "--label", label, "--size", "1", "--repeats", "4",
+                           "--warmups", "1", *more, driver=driver)
+        self.assertEqual(done.returncode, status, done.stderr.decode())
+        return json.loads((self.folder / RESULTS / f"perf-io_{label}.json").read_text())
+
+    def refused(self, done, part):
+        error = done.stderr.decode()
+        self.assertEqual((done.returncode, error.count("\n")), (2, 1), error)
+        self.assertIn(part, error)
+
+    def test_dry_run_is_the_default(self):
+        done = self.run_it()
+        config = json.loads(done.stdout)
+        self.assertEqual((done.returncode, config["mode"], config["workload"]["tensor_bytes"],
+                          config["workload"]["elements"], config["workload"]["seed"]),
+                         (0, "dry_run", 64 << 20, 16 << 20, 42))
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_host(self):
+        result = self.measure("host")
+        self.assertEqual(list(result), KEYS)
+        self.assertEqual((result["schema"], result["decision"], result["failure"],
+                          result["evidence_level"], result["correctness"]["passed"]),
+                         ("performance-mechanism-gpu/1", None, None, "local_mechanism_benchmark",
+                          True))
+        self.assertIn("host mode", result["decision_reason"])
+        self.assertEqual(list(result["metrics"]), STORAGE + GPU)
+        self.assertEqual([result["metrics"][part] for part in GPU], [None] * 3)
+        self.assertAlmostEqual(sum(result["metrics"][part]["share"] for part in STORAGE), 1)
+        for part in STORAGE:
+            row = result["metrics"][part]
+            self.assertTrue(0 < row["median_ms"] <= row["p95_ms"])
+        self.assertEqual(result["storage"]["temporary_files_left"], [])
+        self.assertEqual([p.name for p in self.folder.iterdir()], ["benchmarks"])
+
+    def test_cold(self):
+        """On a disk the cache can be emptied, in memory it cannot, and that is said."""
+        result = self.measure("host", "--cold")
+        if result["failure"]:
+            self.assertIn("page cache still holds", result["failure"])
+        else:
+            self.assertEqual(result["storage"]["cold_part"], "local_cold_cache")
+            self.assertIsNone(result["metrics"]["artifact_load_cold_cache"]["share"])
+        if os.path.ismount("/dev/shm"):
+            with tempfile.TemporaryDirectory(dir="/dev/shm") as memory:
+                result = self.measure("host", "--cold", "--folder", memory, label="two", status=2)
+            self.assertIn("page cache still holds", result["failure"])
+            self.assertFalse(result["correctness"]["passed"])
+
+    def test_never_overwritten(self):
+        self.measure("host")
+        path = self.folder / RESULTS / "perf-io_one.json"
+        before = path.read_bytes()
+        self.refused(self.run_it("--mode", "host", "--label", "one"), "another --label")
+        self.assertEqual(path.read_bytes(), before)
+
+    def test_read(self):
+        self.measure("host")
+        done = self.run_it("--read", "one")
+        text = done.stdout.decode()
+        self.assertEqual(done.returncode, 0)
+        for part in ("artifact_save", "next:", "does not prove", "correct: yes"):
+            self.assertIn(part, text)
+        self.refused(self.run_it("--read", "two"), "perf-io_two.json")
+        (self.folder / RESULTS / "perf-io_bad.json").write_text("{}")
+        self.refused(self.run_it("--read", "bad"), "not of the schema")
+
+    def test_usage(self):
+        for arguments, part in [(["--size", "0"], "--size"), (["--repeats", "0"], "--repeats"),
+                                (["x"], "too much"), (["--label", "a/b"], "label"),
+                                (["--mode", "gpu"], "gpu"),
+                                (["--mode", "host", "--folder", "/proc/none"], "another --folder")]:
+            with self.subTest(arguments=arguments):
+                self.refused(self.run_it(*arguments), part)
+
+    def test_gpu(self):
+        result = self.measure("real_gpu", driver="")
+        self.assertEqual((result["decision"], result["correctness"]["passed"],
+                          result["hardware"]["gpu"]["name"]),
+                         ("accept_pinned_h2d", True, "a stand-in"))
+        self.assertAlmostEqual(sum(result["metrics"][part]["share"] for part in STORAGE + GPU), 1)
+        self.assertLess(result["metrics"][GPU[1]]["median_ms"], result["metrics"][GPU[0]]["median_ms"])
+
+    def test_gpu_decisions(self):
+        self.assertEqual(self.measure("real_gpu", driver="slow")["decision"], "tune_io_path")
+        result = self.measure("real_gpu", driver="wrong", status=2, label="two")
+        self.assertEqual((result["decision"], result["correctness"]["passed"]),
+                         ("tune_io_path", False))
+        self.assertIn("not the source", result["failure"])
+
+    def test_gpu_that_fails(self):
+        for name, part in [("none", "no device"), ("full", "MiB free"),
+                           *((name, "CUDA_ERROR_UNKNOWN") for name in FUNCTIONS)]:
+            with self.subTest(name=name):
+                self.refused(self.run_it("--mode", "real_gpu", "--size", "1", driver=name), part)
+        for name in MEASURING:
+            with self.subTest(name=name):
+                result = self.measure("real_gpu", driver=name, status=2, label=name)
+                self.assertIn("CUDA_ERROR_UNKNOWN", result["failure"])
+                self.assertFalse(result["correctness"]["passed"])
+
+
+if __name__ == "__main__":
+    unittest.main()
