@@ -26,6 +26,7 @@ void iot_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * anything written to it was lost. */
 int iot_finish_stdout(void);
 
+int iot_cmd_compare(int argc, char **argv);
 int iot_cmd_doctor(int argc, char **argv);
 int iot_cmd_dump(int argc, char **argv);
 int iot_cmd_experiment(int argc, char **argv);
@@ -37,6 +38,7 @@ int iot_cmd_run(int argc, char **argv);
 int iot_cmd_whatif(int argc, char **argv);
 
 /* What their arguments may be. */
+extern const struct iot_synopsis iot_synopsis_compare;
 extern const struct iot_synopsis iot_synopsis_doctor;
 extern const struct iot_synopsis iot_synopsis_dump;
 extern const struct iot_synopsis iot_synopsis_experiment;

@@ -11,6 +11,7 @@
 #include "analyzer/cmd.h"
 #include "analyzer/library.h"
 #include "analyzer/program.h"
+#include "analyzer/repeat.h"
 #include "analyzer/report_text.h"
 #include "analyzer/reporting.h"
 #include "analyzer/run_folder.h"
@@ -37,6 +38,7 @@ struct options {
     size_t stacks; /* NO_STACKS: not given */
     const char *parts[PARTS];
     bool nvtx;
+    struct iot_repeat repeat;
     char **command;
 };
 
@@ -63,6 +65,18 @@ static const struct iot_option options_of_run[] = {
     {"nvtx", 0, NULL,
      "record what COMMAND marks with NVTX also where no NVIDIA driver is installed",
      IOT_OPTION_FLAG, offsetof(struct options, nvtx), NULL, NULL},
+    {"repeat", 0, "N",
+     "run it N times, into 01, 02, ... in DIR, which 'iotrace compare' takes; no reports",
+     IOT_OPTION_COUNT, offsetof(struct options, repeat.runs), NULL, NULL},
+    {"warmup", 0, "N", "with --repeat: N runs before, whose traces do not stay", IOT_OPTION_COUNT,
+     offsetof(struct options, repeat.warmup), NULL, NULL},
+    {"drop-caches", 0, NULL,
+     "with --repeat: before each run, take COMMAND's own files out of the page cache",
+     IOT_OPTION_FLAG, offsetof(struct options, repeat.drop_caches), NULL, NULL},
+    {"interleave-with", 0, "LINE",
+     "with --repeat: take turns with this command line of a shell; COMMAND goes to DIR/a, LINE to "
+     "DIR/b",
+     IOT_OPTION_TEXT, offsetof(struct options, repeat.other), NULL, NULL},
     {0},
 };
 
@@ -252,9 +266,12 @@ static void print_report(const char *folder)
     iot_reporting_free(&reporting);
 }
 
-static void tell(const struct shared *shared, const struct iot_program *program)
+static void tell(const struct shared *shared, const struct options *options,
+                 const struct iot_program *program)
 {
     iot_run_folder_trim(shared->folder);
+    if (iot_run_folder_files(shared->folder) && options->repeat.runs)
+        return;
     if (iot_run_folder_files(shared->folder))
         print_report(shared->folder);
     else
@@ -290,7 +307,7 @@ static int run(const struct options *options)
     int status = run_child(shared, options, &program, library);
     int started = status != -1 && !shared->failed;
     if (started)
-        tell(shared, &program);
+        tell(shared, options, &program);
     munmap(shared, sizeof *shared);
     if (!started)
         return IOT_EXIT_USAGE;
@@ -325,6 +342,23 @@ static int check(const struct options *o)
     return 0;
 }
 
+static int run_once(void *user, char **command, const char *folder)
+{
+    struct options one = *(const struct options *)user;
+    one.command = command;
+    one.folder = folder;
+    return run(&one);
+}
+
+static int repeat(struct options *options)
+{
+    const char *folder = options->folder ? options->folder : getenv("IOTRACE_DIR");
+    if (folder && *folder)
+        return iot_repeat(&options->repeat, options->command, folder, run_once, options);
+    iot_error("run: --repeat needs a folder for the runs; give one with -o");
+    return IOT_EXIT_USAGE;
+}
+
 int iot_cmd_run(int argc, char **argv)
 {
     struct options options = {.clock = NO_CLOCK, .stacks = NO_STACKS};
@@ -338,5 +372,11 @@ int iot_cmd_run(int argc, char **argv)
         return IOT_EXIT_USAGE;
     }
     options.command = parsed.operands;
+    if (options.repeat.runs)
+        return repeat(&options);
+    if (options.repeat.warmup || options.repeat.drop_caches || options.repeat.other) {
+        iot_error("run: --warmup, --drop-caches and --interleave-with need --repeat N");
+        return IOT_EXIT_USAGE;
+    }
     return run(&options);
 }

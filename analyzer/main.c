@@ -5,6 +5,7 @@
 #include "analyzer/cmd.h"
 
 static const struct iot_command commands[] = {
+    {&iot_synopsis_compare, iot_cmd_compare},
     {&iot_synopsis_doctor, iot_cmd_doctor},
     {&iot_synopsis_dump, iot_cmd_dump},
     {&iot_synopsis_experiment, iot_cmd_experiment},

@@ -30,7 +30,7 @@ static void write_bytes(FILE *out, const char *text, size_t left)
         if (n == 0) {
             n = 1;
             put_byte(out, (unsigned char)*text);
-        } else if (iot_utf8_is_control(text, n)) {
+        } else if (iot_utf8_is_control(text, n) || iot_utf8_is_hidden(text, n)) {
             for (size_t i = 0; i < n; i++)
                 put_byte(out, (unsigned char)text[i]);
         } else if (n == 1 && !is_plain(*text)) {

@@ -43,8 +43,7 @@ bool iot_utf8_is_control(const char *text, size_t length)
     return length == 2 && bytes[0] == 0xc2 && bytes[1] < 0xa0;
 }
 
-/* Characters that are not seen, but turn lines round, break them, or make two names look like one. */
-static bool is_hidden(const char *text, size_t length)
+bool iot_utf8_is_hidden(const char *text, size_t length)
 {
     static const struct {
         const char *first, *last;
@@ -67,7 +66,7 @@ static bool is_hidden(const char *text, size_t length)
 static size_t piece(const char *text, size_t n, size_t *columns, bool *escaped)
 {
     size_t length = iot_utf8_length(text, n);
-    *escaped = !length || iot_utf8_is_control(text, length) || is_hidden(text, length);
+    *escaped = !length || iot_utf8_is_control(text, length) || iot_utf8_is_hidden(text, length);
     if (*escaped) {
         length += !length;
         *columns = 4 * length;

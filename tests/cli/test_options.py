@@ -40,7 +40,7 @@ def section(command):
 class Options(unittest.TestCase):
     def test_all_commands_are_here(self):
         self.assertGreaterEqual(set(COMMANDS),
-                                {"doctor", "dump", "experiment", "explain", "import", "ledger", "report", "run", "whatif"})
+                                {"compare", "doctor", "dump", "experiment", "explain", "import", "ledger", "report", "run", "whatif"})
 
     def each(self):
         for command in COMMANDS:
@@ -77,7 +77,7 @@ class Options(unittest.TestCase):
 
     def test_wrong_values(self):
         for command, _, name, argument in self.each():
-            if argument in ("FILE", "DIR", "GLOB", "LABEL", ""):
+            if argument in ("FILE", "DIR", "GLOB", "LABEL", "LINE", ""):
                 continue
             self.refused(run(command, f"--{name}", "no\x1bsense"), f"{command}: --{name} is ")
         self.refused(run("report", "--top", "-3"), "--top is a whole number, not '-3'")
