@@ -9,6 +9,7 @@
 #include "analyzer/arena.h"
 #include "analyzer/gain.h"
 #include "analyzer/people.h"
+#include "analyzer/verdict.h"
 
 /* What wins less than this share of the run is not worth a change, and I/O that adds less does not
  * limit it. */
@@ -28,24 +29,34 @@ bool iot_advice_is_worth(const struct iot_report *r, int64_t ns)
 
 /* --- words --- */
 
+static bool is(const char *name, const char *whole)
+{
+    size_t n = strlen(whole);
+    return strncmp(name, whole, n) == 0 && name[n] == '}';
+}
+
+/* With their nouns: {calls}, {syncs} and {times} count the same; and {files}. */
 static struct iot_words word(const char *name, const struct iot_tally *t, int object)
 {
     struct iot_words words;
-    switch (*name) {
-    case 'b':
+    if (is(name, "bytes"))
         return iot_people_bytes(t->bytes);
-    case 'c':
-        return iot_people_count((int64_t)t->calls);
-    case 'e':
+    if (is(name, "calls"))
+        return iot_people_many((int64_t)t->calls, "call");
+    if (is(name, "syncs"))
+        return iot_people_many((int64_t)t->calls, "sync");
+    if (is(name, "times"))
+        return iot_people_many((int64_t)t->calls, "time");
+    if (is(name, "files"))
+        return iot_people_many((int64_t)t->files, "file");
+    if (is(name, "exposed"))
         return iot_people_time(t->exposed_ns);
-    case 'f':
-        return iot_people_count((int64_t)t->files);
-    case 's':
+    if (is(name, "opens"))
+        return iot_people_many((int64_t)t->calls, "open");
+    if (is(name, "service"))
         return iot_people_time(t->service_ns);
-    default:
-        snprintf(words.text, sizeof words.text, "%s", iot_object_names[object]);
-        return words;
-    }
+    snprintf(words.text, sizeof words.text, "%s", iot_object_names[object]);
+    return words;
 }
 
 static const char *expand(struct iot_arena *arena, const char *text, const struct iot_tally *t,
@@ -134,7 +145,7 @@ static int find_limit(struct iot_report *r)
         int64_t ns;
         const char *is, *action;
     } parts[] = {
-        {p->compute_ns, "computing", "speed up or spread the computing: faster I/O wins nothing"},
+        {p->compute_ns, iot_was_busy(r) ? "computing and waiting for a CPU" : "computing", "speed up or spread the computing: faster I/O wins nothing"},
         {p->gpu_ns, "GPU work", "speed up the GPU work: faster I/O wins nothing"},
         {p->sleep_ns, "sleep", "look at what the program sleeps for, and wait for that instead"},
         {p->external_ns, "waiting for peers outside the run", "look at those peers"},
@@ -182,7 +193,7 @@ static int find_contention(struct iot_report *r)
     if (!iot_advice_is_worth(r, waited_ns))
         return 0;
     int n = snprintf(text, sizeof text,
-                     "the run's main thread was ready to run and waited for a CPU: at most %s",
+                     "The run's main thread was ready to run and waited for a CPU: at most %s",
                      iot_people_time(waited_ns).text);
     return iot_advice_add(r, -1, iot_arena_text(r->arena, text, (size_t)n),
                "give the run more CPUs, or start fewer threads and processes", waited_ns);

@@ -135,13 +135,38 @@ static void find_syncs(struct iot_scene *s, struct iot_tally *t)
             iot_scene_change(s, t, i, ++n % SYNCS_MERGED ? 0 : s->service_ns[i]);
 }
 
+/* What fewer files would save: not what is done with a file's pages, room or locks. */
+static int is_names(const struct iot_scene *s, size_t i)
+{
+    switch (s->report->trace->events.op[i]) {
+    case IOT_OP_FADVISE:
+    case IOT_OP_READAHEAD:
+    case IOT_OP_MADVISE:
+    case IOT_OP_MLOCK:
+    case IOT_OP_MMAP:
+    case IOT_OP_MREMAP:
+    case IOT_OP_MUNMAP:
+    case IOT_OP_FALLOCATE:
+    case IOT_OP_TRUNCATE:
+    case IOT_OP_FTRUNCATE:
+    case IOT_OP_FCNTL:
+    case IOT_OP_FLOCK:
+    case IOT_OP_LOCKF:
+    case IOT_OP_LSEEK:
+    case IOT_OP_FSEEK:
+        return 0;
+    default:
+        return iot_scene_has(s, i) && class_of(s, i) == IOT_META;
+    }
+}
+
 static void find_names(struct iot_scene *s, struct iot_tally *t)
 {
     size_t n = 0;
     for (size_t i = 0; i < s->report->trace->events.n; i++)
-        n += iot_scene_has(s, i) && class_of(s, i) == IOT_META;
+        n += (size_t)is_names(s, i);
     for (size_t i = 0; i < s->report->trace->events.n && n >= NAMES_MIN; i++)
-        if (iot_scene_has(s, i) && class_of(s, i) == IOT_META)
+        if (is_names(s, i))
             iot_scene_change(s, t, i, 0);
 }
 
@@ -177,7 +202,7 @@ static void find_reopened(struct iot_scene *s, struct iot_tally *t)
 
 const struct iot_finding iot_findings[] = {
     {find_blocking,
-     "the run waits for its own {calls} calls on {object}: {exposed} of their {service}",
+     "the run waits for its own {calls} on {object}: {exposed} of their {service}",
      {
          [IOT_INPUT] = "read ahead in another thread or process, read less, or from a faster path",
          [IOT_ARTIFACT] = "make it smaller, load it from a faster path, or beside other work",
@@ -187,8 +212,7 @@ const struct iot_finding iot_findings[] = {
          [IOT_OTHER] = "load fewer modules and start fewer programs, from a local path",
      }},
     {find_waited,
-     "{object} is moved beside other work, but too slowly: the run waits {exposed} for {calls} "
-     "calls",
+     "{object} is moved beside other work, but too slowly: the run waits {exposed} for {calls}",
      {
          [IOT_INPUT] = "widen the window: more workers, or a deeper prefetch",
          [IOT_ARTIFACT] =
@@ -198,7 +222,7 @@ const struct iot_finding iot_findings[] = {
          [IOT_OTHER] = "start the workers once and keep them",
      }},
     {iot_find_tail,
-     "the slowest {calls} calls on {object}, beyond P95 of their size, take {service}",
+     "the slowest {calls} on {object}, beyond P95 of their size, take {service}",
      {
          [IOT_INPUT] = "cut the tail to the median: a steadier path, or the same request sent twice",
          [IOT_ARTIFACT] = "cut the tail to the median: a steadier path, or smaller pieces at a time",
@@ -207,7 +231,7 @@ const struct iot_finding iot_findings[] = {
                         "pieces",
      }},
     {find_small,
-     "{calls} calls on {object} move less than 4 KiB each ({bytes} in all): a fixed cost each time",
+     "{calls} on {object} move less than 4 KiB each ({bytes} in all): a fixed cost each time",
      {
          [IOT_INPUT] = "read fewer, larger pieces: a larger buffer, or many samples in one file",
          [IOT_ARTIFACT] = "read it in fewer, larger pieces, or map it",
@@ -216,13 +240,13 @@ const struct iot_finding iot_findings[] = {
          [IOT_OTHER] = "read files whole",
      }},
     {find_syncs,
-     "{calls} syncs of {object} take {service}, {exposed} of it exposed",
+     "{syncs} of {object} take {service}, {exposed} of it exposed",
      {
          [IOT_STATE] = "sync every tenth time, or not at all: what is state is not kept",
          [IOT_OUTPUT] = "sync every tenth time, or in a thread that nothing waits for",
      }},
     {find_names,
-     "{calls} calls open, close, look up or rename {object} and move no bytes: {service}",
+     "{calls} open, close, look up or rename {object} and move no bytes: {service}",
      {
          [IOT_INPUT] = "pack many samples in one file, and list folders once",
          [IOT_ARTIFACT] = "pack it in one file",
@@ -231,7 +255,7 @@ const struct iot_finding iot_findings[] = {
          [IOT_OTHER] = "search fewer folders, import less, or start fewer programs",
      }},
     {find_reopened,
-     "{files} files of {object} are opened {calls} times",
+     "{opens} of {files} of {object}",
      {
          [IOT_INPUT] = "keep them open",
          [IOT_ARTIFACT] = "keep them open, or what they hold in memory",

@@ -8,8 +8,9 @@
 #include "analyzer/cmd.h"
 #include "analyzer/json_out.h"
 #include "analyzer/links.h"
-#include "analyzer/progress.h"
 #include "analyzer/merge.h"
+#include "analyzer/people.h"
+#include "analyzer/progress.h"
 #include "analyzer/text.h"
 #include "analyzer/trace.h"
 
@@ -165,14 +166,13 @@ static void print_losses(const struct iot_trace *t)
                   "; the first: %s; trace again for all of it",
                   t->folder, t->salvaged_processes, t->damage);
     if (t->dropped_events)
-        iot_error("%s: not recorded for want of room: %" PRIu64
-                  " %s; look at the disk's free space "
+        iot_error("%s: not recorded for want of room: %s; look at the disk's free space "
                   "and the limits on file size",
-                  t->folder, t->dropped_events, t->dropped_events == 1 ? "event" : "events");
+                  t->folder, iot_people_many((int64_t)t->dropped_events, "event").text);
     if (t->unknown_events)
-        iot_error("%s: left out, of operations this version does not know: %" PRIu64
-                  " %s; a newer iotrace shows them",
-                  t->folder, t->unknown_events, t->unknown_events == 1 ? "event" : "events");
+        iot_error("%s: left out, of operations this version does not know: %s; a newer iotrace "
+                  "shows them",
+                  t->folder, iot_people_many((int64_t)t->unknown_events, "event").text);
 }
 
 static int dump(const char *folder, bool jsonl)

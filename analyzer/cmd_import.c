@@ -195,21 +195,22 @@ static int import_file(const char *path, int folder, size_t index, uint32_t *pid
 }
 
 /* What is written of a trace that did not become whole is taken away. */
-static void take_away(const char *path, int folder, size_t files)
+static void take_away(const char *path, bool made, int folder, size_t files)
 {
     for (size_t k = 0; k <= files; k++) {
         char name[32];
         snprintf(name, sizeof name, "rank-%zu" IOT_FILE_SUFFIX, k);
         unlinkat(folder, name, 0);
     }
-    iot_run_folder_drop(path);
+    iot_run_folder_drop(path, made);
 }
 
 static int import(const struct inputs *in, const char *wanted)
 {
     char path[4096], error[512];
+    bool made;
     uint32_t *pids = calloc(in->n + 1, sizeof *pids);
-    int failed = !pids || iot_run_folder_take(path, wanted, error);
+    int failed = !pids || iot_run_folder_take(path, &made, wanted, error);
     if (failed) {
         iot_error("import: %s", pids ? error : "out of memory");
         free(pids);
@@ -223,7 +224,7 @@ static int import(const struct inputs *in, const char *wanted)
     for (; k < in->n && !failed; k++)
         failed = import_file(in->paths[k], folder, k, pids);
     if (failed && folder >= 0)
-        take_away(path, folder, k);
+        take_away(path, made, folder, k);
     if (folder >= 0)
         close(folder);
     free(pids);

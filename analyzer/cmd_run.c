@@ -96,6 +96,7 @@ const struct iot_synopsis iot_synopsis_run = {
 /* What the child tells its parent before it becomes the command. */
 struct shared {
     char folder[4096]; /* empty: none was taken */
+    bool made;         /* it was not there before */
     int failed;        /* the command was not started, and the reason has been printed */
 };
 
@@ -143,7 +144,7 @@ static int take_folder(struct shared *shared, const struct options *options, con
     char own[300], error[512], folder[4096];
 
     snprintf(own, sizeof own, "iotrace-%.200s-%ld", slash ? slash + 1 : program, (long)getpid());
-    if (iot_run_folder_take(folder, wanted && *wanted ? wanted : own, error)) {
+    if (iot_run_folder_take(folder, &shared->made, wanted && *wanted ? wanted : own, error)) {
         iot_error("%s", error);
         return -1;
     }
@@ -279,7 +280,7 @@ static void tell(const struct shared *shared, const struct options *options,
                   program->obstacle ? " cannot be traced"
                                     : " did not load libiotrace.so, or could not write there",
                   shared->folder,
-                  iot_run_folder_drop(shared->folder) ? "stays" : "was empty and is gone");
+                  iot_run_folder_drop(shared->folder, shared->made) ? "stays" : "was empty and is gone");
 }
 
 static int run(const struct options *options)

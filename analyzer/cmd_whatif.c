@@ -1,10 +1,10 @@
 /* iotrace whatif: the run with some of its I/O taking another time. */
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/cmd.h"
+#include "analyzer/find_file.h"
 #include "analyzer/json_out.h"
 #include "analyzer/out_file.h"
 #include "analyzer/people.h"
@@ -75,12 +75,9 @@ static int matches(const struct options *options, const struct iot_report_file *
         return 1;
     if (options->objects >> file->object & 1)
         return 1;
-    for (size_t k = 0; k < options->globs.n; k++) {
-        const char *slash = strrchr(file->path, '/');
-        const char *name = strchr(options->globs.texts[k], '/') || !slash ? file->path : slash + 1;
-        if (!fnmatch(options->globs.texts[k], name, 0))
+    for (size_t k = 0; k < options->globs.n; k++)
+        if (iot_path_matches(file->path, options->globs.texts[k]))
             return 1;
-    }
     return 0;
 }
 
@@ -140,8 +137,8 @@ static void write_text(FILE *out, const struct iot_whatif *w)
                 iot_people_share(gained < 0 ? -gained : gained, w->wall_ns).text);
     else
         fputs(": no difference.\n", out);
-    fprintf(out, "%s calls that move %s would take %s instead of %s.\n",
-            iot_people_count(w->calls).text, iot_people_bytes(w->bytes).text,
+    fprintf(out, "%s that move %s would take %s instead of %s.\n",
+            iot_people_many(w->calls, "call").text, iot_people_bytes(w->bytes).text,
             iot_people_time(w->new_service_ns).text, iot_people_time(w->service_ns).text);
     if (w->fixed_ns != IOT_NOT_COMPUTED)
         fprintf(out, "The fixed latency of such a call, as fitted, is %s.\n",

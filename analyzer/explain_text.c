@@ -65,8 +65,8 @@ static void put_use(const struct iot_explained *x, FILE *out)
 
     if (use->reads) {
         say(out, heading,
-            "%s read in %" PRIu32 " %s, the first at %s and the last at %s of the run.",
-            iot_people_bytes(use->read_bytes).text, use->reads, use->reads == 1 ? "call" : "calls",
+            "%s read in %s, the first at %s and the last at %s of the run.",
+            iot_people_bytes(use->read_bytes).text, iot_people_many(use->reads, "call").text,
             share_of_run(x, use->first_read_ns).text, share_of_run(x, use->last_read_ns).text);
         heading = "";
     }
@@ -78,18 +78,18 @@ static void put_use(const struct iot_explained *x, FILE *out)
     }
     if (use->maps) {
         say(out, heading,
-            "Mapped %" PRIu32 " %s. Estimates: ~%s of it brought in meanwhile, ~%s lost to page "
+            "Mapped %s. Estimates: ~%s of it brought in meanwhile, ~%s lost to page "
             "faults.",
-            use->maps, use->maps == 1 ? "time" : "times", iot_people_bytes(x->mapped_bytes).text,
+            iot_people_many(use->maps, "time").text, iot_people_bytes(x->mapped_bytes).text,
             iot_people_time(x->fault_ns).text);
         heading = "";
     }
     if (use->writes) {
         say(out, heading,
-            "%s written in %" PRIu32 " %s, the first at %s of the run%s; %s of it "
+            "%s written in %s, the first at %s of the run%s; %s of it "
             "read back.",
-            iot_people_bytes(use->written_bytes).text, use->writes,
-            use->writes == 1 ? "call" : "calls", share_of_run(x, use->first_write_ns).text,
+            iot_people_bytes(use->written_bytes).text,
+            iot_people_many(use->writes, "call").text, share_of_run(x, use->first_write_ns).text,
             use->flags & IOT_USE_SYNCED ? ", and synced" : ", not synced",
             use->read_back_bytes ? iot_people_bytes(use->read_back_bytes).text : "none");
         heading = "";
@@ -108,7 +108,7 @@ static void put_renames(const struct iot_explained *x, FILE *out)
             x->explainer->uses.files[x->file].renamed_to == x->renames[k] ? "to" : "from",
             x->explainer->trace->files[x->renames[k]].name);
     if (x->n_renames > NAMES_SHOWN)
-        say(out, "", "and %zu more names", x->n_renames - NAMES_SHOWN);
+        say(out, "", "and %s", iot_people_many((int64_t)(x->n_renames - NAMES_SHOWN), "more name").text);
 }
 
 /* --- cost and opens --- */
@@ -139,9 +139,8 @@ static void put_opens(const struct iot_explained *x, FILE *out)
         snprintf(again, sizeof again, ", %" PRId64 " of them by one that had opened it before",
                  reopened);
     if (x->opens)
-        say(out, "opened", "%" PRId64 " %s by %" PRIu32 " %s%s%s.", x->opens,
-            x->opens == 1 ? "time" : "times", x->opening_processes,
-            x->opening_processes == 1 ? "process" : "processes", again, failed);
+        say(out, "opened", "%s by %s%s%s.", iot_people_many(x->opens, "time").text,
+            iot_people_many(x->opening_processes, "process").text, again, failed);
     say(out, "calls", "%" PRId64 " data, %" PRId64 " metadata, %" PRId64 " sync.",
         x->ways[0].calls + x->ways[1].calls, x->metadata_ops, x->sync_ops);
 }
@@ -152,8 +151,8 @@ static void put_order(const struct iot_explained_way *way, const char *name, FIL
 {
     int64_t moved = way->calls - way->empty, placed = moved - way->orders[IOT_ORDER_FIRST];
     say(out, name,
-        "%" PRId64 " %s, %s; %" PRId64 " small (below 4096 bytes), %" PRId64 " moved nothing.",
-        way->calls, way->calls == 1 ? "call" : "calls", iot_people_bytes(way->bytes).text,
+        "%s, %s; %" PRId64 " small (below 4096 bytes), %" PRId64 " moved nothing.",
+        iot_people_many(way->calls, "call").text, iot_people_bytes(way->bytes).text,
         way->small, way->empty);
     if (placed > 0)
         say(out, "",
@@ -261,9 +260,10 @@ static void put_lanes(const struct iot_explained *x, FILE *out)
             rest.calls += x->lanes[k].calls;
             rest.bytes += x->lanes[k].bytes;
         }
-        fprintf(out, "%9s %9s %9s %9s  in %zu more lanes\n", iot_people_time(rest.exposed_ns).text,
+        fprintf(out, "%9s %9s %9s %9s  in %s\n", iot_people_time(rest.exposed_ns).text,
                 iot_people_time(rest.service_ns).text, iot_people_count(rest.calls).text,
-                iot_people_bytes(rest.bytes).text, x->n_lanes - LANES_SHOWN);
+                iot_people_bytes(rest.bytes).text,
+                iot_people_many((int64_t)(x->n_lanes - LANES_SHOWN), "more lane").text);
     }
 }
 

@@ -21,13 +21,26 @@ static int is_suffix(const char *path, const char *end)
            (path[n - n_end - 1] == '/' || *end == '/');
 }
 
+/* A glob that begins in the middle of a path may begin after any slash of it. */
+bool iot_path_matches(const char *path, const char *glob)
+{
+    if (!strchr(glob, '/'))
+        return !fnmatch(glob, last_of(path), 0);
+    while (fnmatch(glob, path, 0)) {
+        path = strchr(path, '/');
+        if (*glob == '/' || !path++)
+            return false;
+    }
+    return true;
+}
+
 static int is_meant(int way, const char *path, const char *name)
 {
     switch (way) {
     case EXACT:
         return !strcmp(path, name);
     case GLOB:
-        return strpbrk(name, "*?[") && !fnmatch(name, strchr(name, '/') ? path : last_of(path), 0);
+        return strpbrk(name, "*?[") && iot_path_matches(path, name);
     default:
         return *name && is_suffix(path, name);
     }

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Three digits that tell. */
 static struct iot_words three(double value, const char *unit)
@@ -49,6 +50,16 @@ struct iot_words iot_people_count(int64_t n)
     if (n >= 100000)
         return scaled(n, units);
     snprintf(words.text, sizeof words.text, "%" PRId64, n);
+    return words;
+}
+
+struct iot_words iot_people_many(int64_t n, const char *noun)
+{
+    struct iot_words words;
+    size_t length = strlen(noun);
+    const char *ending = n == 1 ? "" : length && noun[length - 1] == 's' ? "es" : "s";
+    snprintf(words.text, sizeof words.text, "%.12s %.24s%s", iot_people_count(n).text, noun,
+             ending);
     return words;
 }
 

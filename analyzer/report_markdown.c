@@ -18,6 +18,12 @@ static int is_plain(char c)
            strchr(" /.,-=;%()", c) != NULL;
 }
 
+/* A colon that no address and no emoji can go on from. */
+static int is_stop(const char *text, size_t left)
+{
+    return *text == ':' && left > 1 && text[1] == ' ';
+}
+
 static void put_byte(FILE *out, unsigned char byte)
 {
     fprintf(out, "&#92;x%02x", byte);
@@ -33,7 +39,7 @@ static void write_bytes(FILE *out, const char *text, size_t left)
         } else if (iot_utf8_is_control(text, n) || iot_utf8_is_hidden(text, n)) {
             for (size_t i = 0; i < n; i++)
                 put_byte(out, (unsigned char)text[i]);
-        } else if (n == 1 && !is_plain(*text)) {
+        } else if (n == 1 && !is_plain(*text) && !is_stop(text, left)) {
             fprintf(out, "&#%d;", *text);
         } else {
             fwrite(text, 1, n, out);
@@ -163,7 +169,7 @@ static void put_file(const struct iot_report *r, const struct iot_report_file *f
             iot_people_time(f->figures.service_ns).text, iot_people_bytes(f->figures.bytes).text,
             iot_object_names[f->object]);
     if (f->rest)
-        fprintf(out, "%llu more file%s", (unsigned long long)f->rest, f->rest == 1 ? "" : "s");
+        fprintf(out, "%s", iot_people_many((int64_t)f->rest, "more file").text);
     else
         put_name(out, iot_words_from_here(r, f->path));
     put_sentence(out, " | ", f->why, "");
@@ -182,7 +188,8 @@ static void put_files(const struct iot_report *r, FILE *out, size_t files)
     for (size_t i = 0; i < n; i++)
         put_file(r, &r->files[i], out);
     if (n < r->n_files)
-        fprintf(out, "\n%zu more files; `--top N` lists N of them.\n", r->n_files - n);
+        fprintf(out, "\n%s; `--top N` lists N files.\n",
+                iot_people_many((int64_t)(r->n_files - n), "more file").text);
 }
 
 /* --- lists --- */

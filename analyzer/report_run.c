@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "analyzer/arena.h"
+#include "analyzer/pieces.h"
 #include "analyzer/report_parts.h"
+#include "analyzer/schedule.h"
 
 static int by_pid(const void *a, const void *b)
 {
@@ -72,17 +74,38 @@ static int carries(const struct iot_report *r, const struct iot_lane *lane)
     return 0;
 }
 
-/* Of a process that carries the run for a part of it only, all counts. */
-static int64_t carrier_runqueue(const struct iot_report *r)
+/* For how long each lane is on the critical path, by edge the mean over lambda. */
+static void add_path_times(const struct iot_model *model, int64_t *by_lane)
+{
+    const struct iot_graph *g = &model->schedule->graph;
+    for (size_t n = 0; n < g->n_edges; n++)
+        if (g->edges[n].kind == IOT_EDGE_LANE)
+            by_lane[g->nodes[g->edges[n].dst].lane] +=
+                (int64_t)((double)(g->edges[n].base_ns + g->edges[n].io_ns) *
+                          ((double)model->edge_share[n] / (double)IOT_SHARE_ONE));
+}
+
+/* A process says how long it waited, not when: no more of it counts than it carries the run for.
+ * Two that work side by side, as in a pipeline, would fill the run with it otherwise. */
+static int sum_carrier_runqueue(struct iot_report *r)
 {
     const struct iot_trace *t = r->trace;
-    uint64_t ns = 0;
+    int64_t *on_path = calloc(t->n_lanes + 1, sizeof *on_path), sum = 0;
+    if (!on_path)
+        return -1;
+    if (r->model->edge_share)
+        add_path_times(r->model, on_path);
     for (size_t i = 0; i < t->n_processes; i++) {
         const struct iot_process *p = &t->processes[i];
-        if (p->n_lanes && carries(r, &t->lanes[p->first_lane]))
-            ns += since(p->usage_end.runqueue_ns, p->usage_start.runqueue_ns);
+        if (!p->n_lanes || !carries(r, &t->lanes[p->first_lane]))
+            continue;
+        uint64_t ns = since(p->usage_end.runqueue_ns, p->usage_start.runqueue_ns);
+        int64_t most = on_path[p->first_lane];
+        sum += ns < (uint64_t)most ? (int64_t)ns : most;
     }
-    return ns < (uint64_t)t->wall_ns ? (int64_t)ns : t->wall_ns;
+    free(on_path);
+    r->run.carrier_runqueue_ns = sum < t->wall_ns ? sum : t->wall_ns;
+    return 0;
 }
 
 /* The pids that a wait of a process gave, sorted, if that process lived to say what it used. */
@@ -166,7 +189,7 @@ int iot_report_run(struct iot_report *r)
     r->run.kernel = root->kernel;
     r->run.start_realtime_ns = root->start_realtime_ns;
     r->run.tsc = root->tsc;
-    r->run.carrier_runqueue_ns = carrier_runqueue(r);
+    failed = failed || sum_carrier_runqueue(r);
     if (!failed) {
         count_processes(r, pids);
         sum_usage(r, reaped, n_reaped);

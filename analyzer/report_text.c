@@ -139,9 +139,9 @@ static void put_rest(const struct iot_page *page, size_t from)
         const struct iot_report_file *f = &r->files[i];
         if (i == from)
             iot_page_heading(page, "  exposed object   the other files, added up");
-        fprintf(page->out, "%9s %-8s %llu more file%s\n",
+        fprintf(page->out, "%9s %-8s %s\n",
                 iot_people_time(f->figures.exposed_ns).text, iot_object_names[f->object],
-                (unsigned long long)f->rest, f->rest == 1 ? "" : "s");
+                iot_people_many((int64_t)f->rest, "more file").text);
     }
 }
 
@@ -169,8 +169,9 @@ static void put_files(const struct iot_page *page)
         int64_t left = r->total.exposed_ns;
         for (size_t i = 0; i < n; i++)
             left -= r->files[i].figures.exposed_ns;
-        fprintf(page->out, "%9s          in %zu more files; --top N lists N of them\n",
-                iot_people_time(left).text, r->n_files - n);
+        fprintf(page->out, "%9s          in %s; --top N lists N files\n",
+                iot_people_time(left).text,
+                iot_people_many((int64_t)(r->n_files - n), "more file").text);
     }
 }
 
@@ -186,7 +187,7 @@ void iot_page_point(const struct iot_page *page, const char *text)
 static void put_sites(const struct iot_page *page)
 {
     const struct iot_report *r = page->report;
-    char text[600], words[480];
+    char text[640], words[480];
     for (size_t i = 0; i < r->n_sites && i < SITES_SHOWN; i++) {
         const struct iot_call_site *s = &r->sites[i];
         if (i == 0) {
@@ -196,8 +197,8 @@ static void put_sites(const struct iot_page *page)
             break;
         }
         iot_call_site_words(s, words, sizeof words);
-        snprintf(text, sizeof text, "%s exposed, %s calls, %s: `%s`",
-                 iot_people_time(s->exposed_ns).text, iot_people_count((int64_t)s->calls).text,
+        snprintf(text, sizeof text, "%s exposed, %s, %s: `%s`",
+                 iot_people_time(s->exposed_ns).text, iot_people_many((int64_t)s->calls, "call").text,
                  iot_people_bytes(s->bytes).text, words);
         iot_page_point(page, text);
     }
@@ -261,8 +262,10 @@ void iot_report_write_text(const struct iot_report *report, FILE *out,
         put_composition(&page);
     fputc('\n', out);
     put_ledger(&page);
-    if (style->brief)
+    if (style->brief) {
+        put_faults(&page); /* without it, what is mapped looks as if nothing were loaded */
         return;
+    }
     put_serialization(&page);
     put_faults(&page);
     iot_page_steps(&page);

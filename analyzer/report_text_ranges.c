@@ -46,5 +46,6 @@ void iot_page_ranges(const struct iot_page *page)
     for (size_t i = 0; i < r->n_marks && i < RANGES_SHOWN; i++)
         put_mark(page, &r->marks[i]);
     if (r->n_marks > RANGES_SHOWN)
-        fprintf(page->out, "(%zu more marks)\n", r->n_marks - RANGES_SHOWN);
+        fprintf(page->out, "(%s)\n",
+                iot_people_many((int64_t)(r->n_marks - RANGES_SHOWN), "more mark").text);
 }

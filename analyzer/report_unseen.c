@@ -194,6 +194,12 @@ static void meet_requests(struct met *met, const struct iot_trace *t)
     }
 }
 
+/* Nothing is brought in where a file is memory from the first. */
+static int is_memory(const struct iot_file *file)
+{
+    return file->kind == IOT_FILE_ANON || !strncmp(file->name, "/dev/shm/", strlen("/dev/shm/"));
+}
+
 static struct met meet(const struct iot_report *r, uint8_t *is_data)
 {
     const struct iot_trace *t = r->trace;
@@ -201,7 +207,8 @@ static struct met meet(const struct iot_report *r, uint8_t *is_data)
     uint64_t told = 0;
     meet_requests(&met, t);
     for (size_t i = 0; i < r->n_files; i++)
-        if (r->files[i].file != IOT_NO_INDEX && r->files[i].object != IOT_OTHER)
+        if (r->files[i].file != IOT_NO_INDEX && r->files[i].object != IOT_OTHER &&
+            !is_memory(&t->files[r->files[i].file]))
             is_data[r->files[i].file] = 1;
     for (size_t i = 0; i < t->events.n; i++) {
         uint32_t file = t->events.file[i];
@@ -236,42 +243,42 @@ static int say_all(struct iot_report *r, const struct met *met)
     const struct iot_trace *t = r->trace;
     int failed = 0;
     if (t->dropped_events)
-        failed |= say(r, "%llu calls could not be recorded (no room for the trace)",
-                      (unsigned long long)t->dropped_events);
+        failed |= say(r, "%s could not be recorded (no room for the trace)",
+                      iot_people_many((int64_t)t->dropped_events, "call").text);
     if (t->salvaged_processes)
         failed |= say(r, "The trace is damaged, and what could be read of it was used: %s",
                       *t->damage ? t->damage : "part of it is missing");
     if (t->unknown_events)
-        failed |= say(r, "%llu events are of operations that this version does not know",
-                      (unsigned long long)t->unknown_events);
+        failed |= say(r, "Left out, of operations that this version does not know: %s",
+                      iot_people_many((int64_t)t->unknown_events, "event").text);
     if (r->run.n_untraced)
-        failed |= say(r, "%zu process%s of the run left no trace", r->run.n_untraced,
-                      r->run.n_untraced == 1 ? "" : "es");
+        failed |= say(r, "%s of the run left no trace",
+                      iot_people_many((int64_t)r->run.n_untraced, "process").text);
     failed |= say_uncalled(r);
     if (r->model->unmatched_waits)
-        failed |= say(r, "Of %llu waits it is not known who ended them",
-                      (unsigned long long)r->model->unmatched_waits);
+        failed |= say(r, "Of %s it is not known who ended them",
+                      iot_people_many((int64_t)r->model->unmatched_waits, "wait").text);
     if (met->direct)
-        failed |= say(r, "%llu requests of io_uring, handed to the kernel past libc or by a thread of its own",
-                      (unsigned long long)met->direct);
+        failed |= say(r, "%s of io_uring, handed to the kernel past libc or by a thread of its own",
+                      iot_people_many((int64_t)met->direct, "request").text);
     if (met->unmapped)
-        failed |= say(r, "%llu requests of io_uring, of rings whose memory was not found",
-                      (unsigned long long)met->unmapped);
+        failed |= say(r, "%s of io_uring, of rings whose memory was not found",
+                      iot_people_many((int64_t)met->unmapped, "request").text);
     if (met->open)
-        failed |= say(r, "The end of %llu asynchronous requests: the program did not look for it, or "
+        failed |= say(r, "The end of %s: the program did not look for it, or "
                          "ended before; their bytes and time count as nothing",
-                      (unsigned long long)met->open);
+                      iot_people_many((int64_t)met->open, "asynchronous request").text);
     if (met->nameless)
-        failed |= say(r, "The files of %llu asynchronous requests: registered out of sight",
-                      (unsigned long long)met->nameless);
+        failed |= say(r, "The files of %s: registered out of sight",
+                      iot_people_many((int64_t)met->nameless, "asynchronous request").text);
     if (met->threads && !*r->trace->processes[0].imported)
         failed |= say(r, "Hand-overs between threads without any call (lock-free queues, flags that are "
                          "polled): what is exposed behind them is a lower bound");
     if (met->mapped)
         failed |= say(r,
-                      "What %llu mapping%s of data brought in: the process was killed, or the kernel "
-                       "does not tell about files of others",
-                       (unsigned long long)met->mapped, met->mapped == 1 ? "" : "s");
+                      "What %s of data brought in: the process was killed, or the kernel "
+                      "does not tell about files of others",
+                      iot_people_many((int64_t)met->mapped, "mapping").text);
     if (*r->trace->processes[0].imported) {
         failed |= say(r, "Files, and all else that a profiler does not record: the trace was imported");
         failed |= say(r, "Whom threads waited for: it is inferred from when each was busy");

@@ -98,7 +98,7 @@ void iot_words_steps(const struct iot_report *r, const struct iot_phase *steady,
     const struct iot_steps *s = r->phases->steps;
     const struct iot_events *e = &r->trace->events;
     const char *path = iot_words_from_here(r, r->trace->files[e->file[s->anchor]].name);
-    size_t n = (size_t)snprintf(text, SIZE, "%s steps", iot_people_count((int64_t)s->n).text);
+    size_t n = (size_t)snprintf(text, SIZE, "%s", iot_people_many((int64_t)s->n, "step").text);
 
     if (s->source == IOT_STEPS_MARKS)
         n += (size_t)snprintf(text + n, SIZE - n, ", as the program marks them");

@@ -17,7 +17,8 @@ enum { PATH_BYTES = 4096, ERROR_BYTES = 512, SIBLINGS_MAX = 10000 };
 /* Room behind the folder for a number, and for the names of its files. */
 enum { SPARE_BYTES = 64 };
 
-static int make_folders(char *path)
+/* Sets `made` if the last one was not there. */
+static int make_folders(char *path, bool *made)
 {
     for (char *p = path + 1; *p; p++) {
         if (*p != '/')
@@ -26,7 +27,8 @@ static int make_folders(char *path)
         mkdir(path, 0755); /* the last one tells */
         *p = '/';
     }
-    return mkdir(path, 0755) && errno != EEXIST ? -1 : 0;
+    *made = !mkdir(path, 0755);
+    return *made || errno == EEXIST ? 0 : -1;
 }
 
 /* Puts the marker into the folder. Returns 0 if it was not there. */
@@ -61,7 +63,7 @@ static int make_absolute(char folder[PATH_BYTES], const char *wanted, char *erro
     return 0;
 }
 
-int iot_run_folder_take(char folder[4096], const char *wanted, char error[512])
+int iot_run_folder_take(char folder[4096], bool *made, const char *wanted, char error[512])
 {
     if (make_absolute(folder, wanted, error))
         return -1;
@@ -69,7 +71,7 @@ int iot_run_folder_take(char folder[4096], const char *wanted, char error[512])
     for (unsigned sibling = 0; sibling < SIBLINGS_MAX; sibling++) {
         if (sibling)
             snprintf(folder + n, SPARE_BYTES, ".%u", sibling);
-        if (make_folders(folder)) {
+        if (make_folders(folder, made)) {
             snprintf(error, ERROR_BYTES, "run: %s: the folder cannot be made: %s", folder,
                      strerror(errno));
             return -1;
@@ -136,9 +138,9 @@ size_t iot_run_folder_files(const char *folder)
     return n;
 }
 
-int iot_run_folder_drop(const char *folder)
+int iot_run_folder_drop(const char *folder, bool made)
 {
     char marker[PATH_BYTES + SPARE_BYTES];
     snprintf(marker, sizeof marker, "%s/" IOT_RUN_MARKER, folder);
-    return unlink(marker) || rmdir(folder) ? -1 : 0;
+    return unlink(marker) || !made || rmdir(folder) ? -1 : 0;
 }

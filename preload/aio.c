@@ -163,6 +163,8 @@ static void refused(struct iot_thread *t, const void *request, int failure, uint
         if (!t || t->vfork_pid || (mode != LIO_WAIT && mode != LIO_NOWAIT))                        \
             return iot_real.sym(mode, list, n, notice);                                            \
         const struct aiocb64 *const *all = (const struct aiocb64 *const *)(uintptr_t)list;         \
+        if (mode != LIO_WAIT && mode != LIO_NOWAIT) /* libc does not look at the list */           \
+            return iot_real.sym(mode, list, n, notice);                                            \
         uint64_t t0 = iot_now();                                                                   \
         for (int k = 0; k < n; k++)                                                                \
             if (all[k] && listed(all[k]))                                                          \

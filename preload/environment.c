@@ -14,11 +14,11 @@ static int wants_addition(char *const envp[], size_t *count)
 {
     size_t n = 0, preload = 0;
     for (; envp; n++) {
-        if (!iot_readable(&envp[n], sizeof envp[n]))
+        if (iot_readable(&envp[n], sizeof envp[n]) < sizeof envp[n])
             return 0; /* the call will say so */
         if (!envp[n])
             break;
-        if (!iot_readable_text(envp[n], sizeof VARIABLE))
+        if (!iot_readable_name(envp[n]))
             return 0;
         if (strncmp(envp[n], VARIABLE, sizeof VARIABLE - 1) == 0)
             return 0;

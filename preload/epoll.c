@@ -44,11 +44,6 @@ int epoll_ctl(int fd, int operation, int of, struct epoll_event *event)
     return result;
 }
 
-static int64_t ms_of(const struct timespec *t)
-{
-    return t ? t->tv_sec * 1000 + t->tv_nsec / 1000000 : -1;
-}
-
 #define WAITS(sym, params, args, timeout)                                                          \
     int sym params                                                                                 \
     {                                                                                              \
@@ -70,4 +65,4 @@ WAITS(epoll_pwait, (int fd, struct epoll_event *events, int n, int timeout, cons
 WAITS(epoll_pwait2,
       (int fd, struct epoll_event *events, int n, const struct timespec *timeout,
        const sigset_t *mask),
-      (fd, events, n, timeout, mask), result >= 0 ? ms_of(timeout) : 0)
+      (fd, events, n, timeout, mask), result >= 0 ? iot_ms_of(timeout) : 0)

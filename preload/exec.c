@@ -11,7 +11,6 @@
 #include "preload/environment.h"
 #include "preload/mappings.h"
 #include "preload/process.h"
-#include "preload/readable.h"
 #include "preload/real.h"
 #include "preload/sys.h"
 #include "preload/uring.h"
@@ -31,7 +30,7 @@ static struct attempt before_exec(uint32_t (*name)(struct iot_thread *, int, con
     if (!a.t)
         return a;
     a.envp = iot_environment_for_child(a.t, envp);
-    a.path = path && iot_readable_text(path, PATH_MAX) ? name(a.t, dir, path) : 0;
+    a.path = iot_readable_name(path) ? name(a.t, dir, path) : 0;
     iot_mappings_end(a.t);
     if (!a.t->vfork_pid)
         iot_rings_settle(a.t);

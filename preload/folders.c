@@ -101,10 +101,12 @@ READDIR(readdir64, struct dirent64)
 READDIR_R(readdir_r, struct dirent)
 READDIR_R(readdir64_r, struct dirent64)
 
+/* Of none at all libc says EINVAL. */
 int closedir(DIR *dir)
 {
+    __asm__("" : "+r"(dir)); /* libc's headers promise the compiler that it is not NULL */
     struct iot_thread *t = iot_enter();
-    if (!t)
+    if (!t || !dir)
         return iot_real.closedir(dir);
     int fd = dirfd(dir);
     uint32_t obj = iot_descriptor_known(t, fd);

@@ -23,18 +23,26 @@ enum { COMPLETIONS_MAGIC = 0xa10a10a1u };
 static const struct completions *ring_of(aio_context_t id)
 {
     const struct completions *ring = (const struct completions *)(uintptr_t)id;
-    if (!ring || id % _Alignof(struct completions) || !iot_readable(ring, sizeof *ring))
-        return NULL;
-    return ring->magic == COMPLETIONS_MAGIC && !ring->incompatible && ring->n ? ring : NULL;
+    return ring && ring->magic == COMPLETIONS_MAGIC && !ring->incompatible && ring->n ? ring : NULL;
+}
+
+/* A number that is new here may be none of the kernel's. */
+static const struct completions *new_ring(aio_context_t id)
+{
+    const void *ring = (const void *)(uintptr_t)id;
+    return iot_readable(ring, sizeof(struct completions)) == sizeof(struct completions) ? ring_of(id)
+                                                                                        : NULL;
 }
 
 static struct iot_context *context_of(aio_context_t id)
 {
+    if (!id)
+        return NULL;
     struct iot_context *all = iot_process->contexts;
     for (int k = 0; k < IOT_CONTEXTS_MAX; k++)
         if (__atomic_load_n(&all[k].id, __ATOMIC_ACQUIRE) == id)
             return &all[k];
-    const struct completions *ring = ring_of(id);
+    const struct completions *ring = new_ring(id);
     for (int k = 0; ring && k < IOT_CONTEXTS_MAX; k++) {
         uint64_t none = 0;
         if (!__atomic_compare_exchange_n(&all[k].id, &none, id, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
@@ -95,8 +103,8 @@ struct call {
     struct iot_context *context;
     aio_context_t id;
     uint64_t t0;
-    long there;     /* completions that were there and not taken yet */
-    uint32_t asked; /* requests that have their row */
+    long there; /* completions that were there and not taken yet */
+    long made;  /* requests that were handed over */
 };
 
 static struct call begin(struct iot_thread *t, aio_context_t id)
@@ -124,16 +132,21 @@ static void end(const struct call *c, uint16_t op, long result, long least)
         c->t0, t1, result < 0 ? (int)-result : 0);
 }
 
-/* The kernel takes as many as the ring has room for at most, up to the first that it cannot read. */
+/* As far as the kernel can read them: it takes no more than the ring has room for, and none behind one
+ * that it can't read. */
 static struct call begin_submit(struct iot_thread *t, aio_context_t id, long n, struct iocb **list)
 {
     struct call c = begin(t, id);
     const struct completions *ring = c.context ? ring_of(id) : NULL;
-    for (; ring && c.asked < n && c.asked < ring->n; c.asked++) {
-        if (!iot_readable(&list[c.asked], sizeof *list) ||
-            !iot_readable(list[c.asked], sizeof **list))
+    if (!ring || n <= 0)
+        return c;
+    size_t most = (size_t)n < ring->n ? (size_t)n : ring->n;
+    long there = (long)(iot_readable(list, most * sizeof *list) / sizeof *list);
+    for (; c.made < there; c.made++) {
+        const struct iocb *request = list[c.made];
+        if (iot_readable(request, sizeof *request) < sizeof *request)
             break;
-        made(t, list[c.asked], c.t0);
+        made(t, request, c.t0);
     }
     return c;
 }
@@ -143,7 +156,7 @@ static void end_submit(const struct call *c, struct iocb **list, long result)
 {
     uint64_t now = iot_now();
     long refused = result < 0 ? result : -EAGAIN;
-    for (long k = result < 0 ? 0 : result; k < c->asked; k++)
+    for (long k = result < 0 ? 0 : result; k < c->made; k++)
         iot_request_done(c->t, IOT_QUEUE_LIBAIO, (uint64_t)(uintptr_t)list[k], refused, 0, c->t0, now);
     end(c, IOT_OP_IO_SUBMIT, result, 0);
 }

@@ -3,7 +3,6 @@
 #include <errno.h>
 
 #include "preload/descriptors.h"
-#include "preload/readable.h"
 #include "preload/real.h"
 #include "preload/sys.h"
 #include "preload/wrap.h"
@@ -24,13 +23,8 @@ static uint32_t ready_of_select(struct iot_thread *t, int result, int n, const f
     return 0;
 }
 
-static int64_t ms_of(const struct timespec *t)
-{
-    return t ? t->tv_sec * 1000 + t->tv_nsec / 1000000 : -1;
-}
-
-/* It gives an error number; of an absolute time what is left is asked for. A time that cannot be
- * read is the kernel's to find out. */
+/* It gives an error number; of an absolute time what is left is asked for. Of a call that was
+ * refused the kernel need not have read it. */
 int clock_nanosleep(clockid_t clock, int flags, const struct timespec *wanted,
                     struct timespec *left)
 {
@@ -44,8 +38,8 @@ int clock_nanosleep(clockid_t clock, int flags, const struct timespec *wanted,
     call.t1 = iot_now();
     call.err = result;
     int64_t ns = 0;
-    if (result != EFAULT && (absolute || !(flags & TIMER_ABSTIME)) &&
-        (!result || iot_readable(wanted, sizeof *wanted)))
+    int was_read = result == 0 || result == EINTR;
+    if (was_read && (absolute || !(flags & TIMER_ABSTIME)))
         ns = (wanted->tv_sec - began.tv_sec) * 1000000000 + wanted->tv_nsec - began.tv_nsec;
     return (int)iot_timed_event(t, call,
                                 &(struct iot_row){.result = result,
@@ -78,11 +72,11 @@ WAITS(__poll_chk, POLL, (struct pollfd * fds, nfds_t n, int timeout, size_t size
       (fds, n, timeout, size), timeout, ready_of_poll(t, result, fds, n))
 WAITS(ppoll, POLL,
       (struct pollfd * fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask),
-      (fds, n, timeout, mask), ms_of(timeout), ready_of_poll(t, result, fds, n))
+      (fds, n, timeout, mask), iot_ms_of(timeout), ready_of_poll(t, result, fds, n))
 WAITS(__ppoll_chk, POLL,
       (struct pollfd * fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask,
        size_t size),
-      (fds, n, timeout, mask, size), ms_of(timeout), ready_of_poll(t, result, fds, n))
+      (fds, n, timeout, mask, size), iot_ms_of(timeout), ready_of_poll(t, result, fds, n))
 WAITS(select, SELECT,
       (int n, fd_set *restrict in, fd_set *restrict out, fd_set *restrict bad,
        struct timeval *restrict timeout),
@@ -96,4 +90,4 @@ WAITS(__select, SELECT,
 WAITS(pselect, SELECT,
       (int n, fd_set *restrict in, fd_set *restrict out, fd_set *restrict bad,
        const struct timespec *restrict timeout, const sigset_t *restrict mask),
-      (n, in, out, bad, timeout, mask), ms_of(timeout), ready_of_select(t, result, n, in))
+      (n, in, out, bad, timeout, mask), iot_ms_of(timeout), ready_of_select(t, result, n, in))

@@ -1,44 +1,30 @@
 #include "preload/readable.h"
 
+#include <limits.h>
+#include <stdint.h>
+#include <string.h>
+
 #include "preload/sys.h"
 
-enum { SMALLEST_PAGE = 4096 };
+enum { PAGE = 4096, WORD = sizeof(uint64_t), NO_WAY = -1 };
 
-/* A change of the signal mask that says no way of changing it: the kernel reads the set, and then
- * refuses. A filter that lets recording go on at all knows the call. */
-static int is_word_readable(uintptr_t at)
+/* The kernel reads the set of signals before it refuses what is to be done with it: so nothing is done,
+ * and no right is needed that a container may lack. */
+static int is_there(uintptr_t at)
 {
-    enum { NO_WAY = 99, WORD = 8 };
-    uintptr_t set = at & ~(uintptr_t)(WORD - 1);
-    return set && iot_sys(SYS_rt_sigprocmask, NO_WAY, set, 0, WORD) != -EFAULT;
+    return iot_sys(SYS_rt_sigprocmask, NO_WAY, at & ~(uintptr_t)(WORD - 1), NULL, WORD) == -EINVAL;
 }
 
-static uintptr_t page_of(uintptr_t at)
+size_t iot_readable(const void *from, size_t n)
 {
-    return at & ~(uintptr_t)(SMALLEST_PAGE - 1);
+    size_t found = 0;
+    while (found < n && is_there((uintptr_t)from + found))
+        found += PAGE - ((uintptr_t)from + found) % PAGE;
+    return found < n ? found : n;
 }
 
-int iot_readable(const void *at, size_t bytes)
+int iot_readable_name(const char *name)
 {
-    uintptr_t from = (uintptr_t)at, last = from + (bytes ? bytes - 1 : 0);
-    if (last < from)
-        return 0;
-    for (;; from = page_of(from) + SMALLEST_PAGE) {
-        if (!is_word_readable(from))
-            return 0;
-        if (page_of(from) == page_of(last))
-            return 1;
-    }
-}
-
-int iot_readable_text(const char *at, size_t most)
-{
-    for (size_t n = 0; n < most; n++) {
-        if ((n == 0 || (uintptr_t)(at + n) % SMALLEST_PAGE == 0) &&
-            !is_word_readable((uintptr_t)at + n))
-            return 0;
-        if (!at[n])
-            break;
-    }
-    return 1;
+    size_t n = iot_readable(name, PATH_MAX);
+    return n == PATH_MAX || strnlen(name, n) < n;
 }

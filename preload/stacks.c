@@ -6,10 +6,10 @@
 #include <link.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unwind.h>
 
 #include "preload/process.h"
+#include "preload/readable.h"
 #include "preload/strings.h"
 #include "preload/sys.h"
 #include "preload/text.h"
@@ -29,9 +29,6 @@ enum {
     /* What it takes of the stack, and half as much again. */
     STACK_BYTES = 12 << 10,
 };
-#ifndef MADV_POPULATE_READ
-#define MADV_POPULATE_READ 22
-#endif
 
 static _Unwind_Reason_Code (*backtrace)(_Unwind_Trace_Fn, void *);
 static uintptr_t (*ip_of)(struct _Unwind_Context *);
@@ -195,9 +192,7 @@ static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *user)
 
 static int is_readable(uintptr_t from, size_t bytes)
 {
-    uintptr_t first = from & ~(uintptr_t)4095;
-    return from > 4096 && from < from + bytes &&
-           iot_sys(SYS_madvise, first, from + bytes - first, MADV_POPULATE_READ) == 0;
+    return iot_readable((const void *)from, bytes) == bytes;
 }
 
 /* Whether a call can have been the instruction before: call rel32, or one of the forms of call r/m64. */
@@ -230,7 +225,7 @@ static void go_on_by_frame_pointers(struct frames *f)
 static int has_room(const struct iot_thread *t)
 {
     uintptr_t below = (iot_stack_at() - STACK_BYTES) & ~(uintptr_t)4095;
-    if (iot_sys(SYS_madvise, below, 4096, MADV_POPULATE_READ) == 0)
+    if (is_readable(below, 1))
         return 1;
     stack_t alternate;
     return t->tid == iot_process->pid && iot_sys(SYS_sigaltstack, 0, &alternate) == 0 &&

@@ -28,7 +28,7 @@ static FILE *opened(struct iot_thread *t, struct iot_timed call, uint16_t op, FI
 {
     int saved = errno;
     int flags = call.err == EINVAL || call.err == EFAULT ? 0 : flags_of(mode);
-    uint32_t name = call.err == EFAULT ? 0 : iot_path(t, AT_FDCWD, path);
+    uint32_t name = iot_path_of(t, call, AT_FDCWD, path);
     uint32_t obj = stream ? iot_descriptor_opened(t, stream->_fileno, name, flags, 0) : 0;
     iot_timed_event(
         t, call,

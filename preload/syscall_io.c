@@ -10,7 +10,6 @@
 #include <sys/syscall.h>
 
 #include "preload/descriptors.h"
-#include "preload/readable.h"
 #include "preload/real.h"
 #include "preload/sys.h"
 #include "preload/wrap.h"
@@ -143,10 +142,9 @@ static int64_t bytes_of(const struct known *k, const long a[6], long result)
 
 static int flags_of(long number, const long a[6], const struct known *k)
 {
+    const struct open_how *how = (const struct open_how *)a[2];
     if (number == SYS_openat2)
-        return iot_readable((const void *)a[2], sizeof(struct open_how))
-                   ? (int)((const struct open_how *)a[2])->flags
-                   : 0;
+        return iot_readable(how, sizeof *how) == sizeof *how ? (int)how->flags : 0;
     return k->at == NONE ? O_CREAT | O_WRONLY | O_TRUNC : (int)a[k->at];
 }
 

@@ -409,12 +409,12 @@ void iot_ring_unmapping(struct iot_thread *t, const void *at, size_t bytes)
     }
 }
 
-/* Whether the memory is still there, and a ring's: it may have gone out of our sight. */
+/* Whether the memory is still there, and a ring's: at the end of a process nobody knows who unmapped it. */
 static int is_there(const struct iot_ring *ring)
 {
     const uint32_t *words[] = {ring->sq_head, ring->cq_tail, ring->sq_mask, ring->cq_mask};
     for (int k = 0; k < 4; k++)
-        if (!iot_readable(words[k], sizeof *words[k]))
+        if (iot_readable(words[k], sizeof *words[k]) < sizeof *words[k])
             return 0;
     return *ring->sq_mask == ring->masks[0] && *ring->cq_mask == ring->masks[1];
 }

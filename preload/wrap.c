@@ -7,12 +7,6 @@
 
 #define IOT_NO_OFFSET 0
 
-#define EVENT(operation, ...)                                                                      \
-    iot_timed_event(                                                                               \
-        t, call,                                                                                   \
-        &(struct iot_row){.result = (int64_t)result, .op = IOT_OP_##operation, __VA_ARGS__});      \
-    return result;
-
 #define IO(ret, sym, operation, params, args, fd, at)                                              \
     ret sym params                                                                                 \
     {                                                                                              \
@@ -20,8 +14,8 @@
         if (!t)                                                                                    \
             return iot_real.sym args;                                                              \
         uint32_t obj = iot_descriptor(t, fd);                                                      \
-        IOT_TIMED(ret, sym, args)                                                                       \
-        EVENT(operation, .bytes = result > 0 ? result : 0, .offset = at, .obj = obj)               \
+        IOT_TIMED(ret, sym, args)                                                                  \
+        IOT_RETURN_EVENT(operation, .bytes = result > 0 ? result : 0, .offset = at, .obj = obj)    \
     }
 
 #define IO2(ret, sym, operation, params, args, source, destination)                                \
@@ -31,8 +25,8 @@
         if (!t)                                                                                    \
             return iot_real.sym args;                                                              \
         uint32_t obj = iot_descriptor(t, source), obj2 = iot_descriptor(t, destination);           \
-        IOT_TIMED(ret, sym, args)                                                                       \
-        EVENT(operation, .bytes = result > 0 ? result : 0, .obj = obj, .obj2 = obj2)               \
+        IOT_TIMED(ret, sym, args)                                                                  \
+        IOT_RETURN_EVENT(operation, .bytes = result > 0 ? result : 0, .obj = obj, .obj2 = obj2)    \
     }
 
 #define FD(ret, sym, operation, params, args, fd, at)

@@ -3,7 +3,7 @@
 #define IOT_PRELOAD_WRAP_H
 
 #include <errno.h>
-#include <limits.h>
+#include <time.h>
 
 #include "preload/descriptors.h"
 #include "preload/readable.h"
@@ -20,16 +20,22 @@ static inline int iot_failed(int64_t result)
     return result == -1;
 }
 
-/* The name that a call was made with. A bad pointer is the program's error to find out about, not ours to
- * follow, and a call that failed may have done so before it was looked at; some take none beside a
- * descriptor. */
+/* The name that a call was made with; some take none beside a descriptor. The kernel has read it where
+ * the call did not fail; else the call may have failed before, also by another name (link). */
 static inline uint32_t iot_path_of(struct iot_thread *t, struct iot_timed call, int dir,
                                    const char *path)
 {
     __asm__("" : "+r"(path)); /* libc's headers promise the compiler that it is not NULL */
-    if (!path || call.err == EFAULT || (call.err && !iot_readable_text(path, PATH_MAX)))
+    int was_read = call.err == 0;
+    if (!path || call.err == EFAULT || (!was_read && !iot_readable_name(path)))
         return 0;
     return iot_path(t, dir, path);
+}
+
+/* A timeout as the row of a poll has it. */
+static inline int64_t iot_ms_of(const struct timespec *timeout)
+{
+    return timeout ? timeout->tv_sec * 1000 + timeout->tv_nsec / 1000000 : -1;
 }
 
 /* Makes the call; declares `result` and `call`. */
@@ -50,5 +56,12 @@ static inline int64_t iot_timed_event(struct iot_thread *t, struct iot_timed cal
     iot_event(t, row);
     return row->result;
 }
+
+/* The end of a wrapper that is no more than its row in the table. */
+#define IOT_RETURN_EVENT(operation, ...)                                                           \
+    iot_timed_event(                                                                               \
+        t, call,                                                                                   \
+        &(struct iot_row){.result = (int64_t)result, .op = IOT_OP_##operation, __VA_ARGS__});      \
+    return result;
 
 #endif

@@ -10,12 +10,6 @@
 
 #define PATH_OF(dir, path) iot_path_of(t, call, dir, path)
 
-#define EVENT(operation, ...)                                                                      \
-    iot_timed_event(                                                                               \
-        t, call,                                                                                   \
-        &(struct iot_row){.result = (int64_t)result, .op = IOT_OP_##operation, __VA_ARGS__});      \
-    return result;
-
 #define FD(ret, sym, operation, params, args, fd, at)                                              \
     ret sym params                                                                                 \
     {                                                                                              \
@@ -23,8 +17,8 @@
         if (!t)                                                                                    \
             return iot_real.sym args;                                                              \
         uint32_t obj = iot_descriptor(t, fd);                                                      \
-        IOT_TIMED(ret, sym, args)                                                                       \
-        EVENT(operation, .offset = (int64_t)(at), .obj = obj)                                      \
+        IOT_TIMED(ret, sym, args)                                                                  \
+        IOT_RETURN_EVENT(operation, .offset = (int64_t)(at), .obj = obj)                           \
     }
 
 #define PATH(ret, sym, operation, params, args, dir, path, at)                                     \
@@ -33,8 +27,8 @@
         struct iot_thread *t = iot_enter();                                                        \
         if (!t)                                                                                    \
             return iot_real.sym args;                                                              \
-        IOT_TIMED(ret, sym, args)                                                                       \
-        EVENT(operation, .offset = at, .obj = PATH_OF(dir, path))                                  \
+        IOT_TIMED(ret, sym, args)                                                                  \
+        IOT_RETURN_EVENT(operation, .offset = at, .obj = PATH_OF(dir, path))                       \
     }
 
 #define PATH2(ret, sym, operation, params, args, from_dir, from, to_dir, to)                       \
@@ -43,8 +37,8 @@
         struct iot_thread *t = iot_enter();                                                        \
         if (!t)                                                                                    \
             return iot_real.sym args;                                                              \
-        IOT_TIMED(ret, sym, args)                                                                       \
-        EVENT(operation, .obj = PATH_OF(from_dir, from), .obj2 = PATH_OF(to_dir, to))              \
+        IOT_TIMED(ret, sym, args)                                                                  \
+        IOT_RETURN_EVENT(operation, .obj = PATH_OF(from_dir, from), .obj2 = PATH_OF(to_dir, to))   \
     }
 
 #define NONE(ret, sym, operation, params, args, at, address)                                       \
@@ -53,8 +47,9 @@
         struct iot_thread *t = iot_enter();                                                        \
         if (!t)                                                                                    \
             return iot_real.sym args;                                                              \
-        IOT_TIMED(ret, sym, args)                                                                       \
-        EVENT(operation, .offset = (int64_t)(at), .addr = (uint64_t)(uintptr_t)(address))          \
+        IOT_TIMED(ret, sym, args)                                                                  \
+        IOT_RETURN_EVENT(operation, .offset = (int64_t)(at),                                       \
+                         .addr = (uint64_t)(uintptr_t)(address))                                   \
     }
 
 #define IO(ret, sym, operation, params, args, fd, at)

@@ -5,7 +5,6 @@ once, and behind work.
 test_async.py [NAME...]     all, or those whose name starts so
 """
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +12,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "e2e"))
 import harness
+import slow_mount
 from harness import Tap
 from test_own_cases import TRIES, built, compare, explained
 
@@ -26,16 +26,6 @@ CASES = {
     "pairs": (3, 6),
 }
 LANES = {"aio": "POSIX aio request", "libaio": "libaio request", "uring": "io_uring request"}
-
-
-def mounted(place):
-    """Starts the slow file system; None and why where it can't be."""
-    server = subprocess.Popen([built("slowfs"), place / "data", place / "slow", str(SLOW_US)],
-                              env=harness.plain(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    if server.stdout.readline() == b"ready\n":
-        return server, ""
-    server.wait()
-    return None, server.stderr.read().decode().strip()
 
 
 def run_once(how, when, place):
@@ -71,39 +61,17 @@ def retried(how, when):
     for _ in range(TRIES):
         with harness.workplace() as place:
             (place / "data").mkdir()
-            (place / "slow").mkdir()
             for k in range(ITEMS):
                 (place / "data" / f"part{k:03}.bin").write_bytes(bytes(FILE_BYTES))
-            server, why = mounted(place)
-            if not server:
-                raise harness.Broken(why)
-            try:
+            with slow_mount.mounted(place / "data", place / "slow", SLOW_US, cached=False):
                 bad = run_once(how, when, place)
-            finally:
-                subprocess.run(["umount", "-l", place / "slow"], check=False, capture_output=True)
-                server.terminate()
-                server.wait()
         if not bad:
             break
     return bad
 
 
-def why_not():
-    if not os.access("/dev/fuse", os.R_OK | os.W_OK):
-        return "no /dev/fuse"
-    with harness.workplace() as place:
-        (place / "data").mkdir()
-        (place / "slow").mkdir()
-        server, why = mounted(place)
-        if server:
-            subprocess.run(["umount", "-l", place / "slow"], check=False)
-            server.terminate()
-            server.wait()
-    return "" if server else why
-
-
 def main():
-    out, reason = Tap(), why_not()
+    out, reason = Tap(), slow_mount.why_not()
     no_ring = subprocess.run([harness.victim("victim_async"), "probe"], check=False).returncode
     for how in LANES:
         for when in CASES:

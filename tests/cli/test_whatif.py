@@ -43,11 +43,13 @@ class Whatif(unittest.TestCase):
         self.assertEqual((same["gained_ns"], same["path"]), (0, same["new_path"]))
 
     def test_selections_add_up(self):
-        """All objects together are everything; a glob with a slash is matched with the whole path."""
+        """All objects together are everything; a glob with a slash is matched with
+        the whole path, or what follows a slash in it."""
         names = ["input", "artifact", "state", "output", "other"]
         all_objects = answer(*[a for name in names for a in ("--object", name)])
         self.assertEqual(all_objects, answer())
         self.assertEqual(answer("--file", "model.bin"), answer("--file", "/data/model.bin"))
+        self.assertEqual(answer("--file", "model.bin"), answer("--file", "data/m*.bin"))
         self.assertLess(answer("--file", "model.bin")["calls"], all_objects["calls"])
 
     def test_text(self):

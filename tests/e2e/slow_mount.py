@@ -2,8 +2,6 @@
 import contextlib
 import os
 import subprocess
-import time
-from pathlib import Path
 
 import harness
 
@@ -12,8 +10,6 @@ def why_not():
     """Why there is none here; "" if there is."""
     if not os.access("/dev/fuse", os.R_OK | os.W_OK):
         return "no /dev/fuse to be opened"
-    if not (Path(os.environ.get("VICTIMS", "")) / "slow_fs").is_file():
-        return "built without libfuse (libfuse3-dev)"
     with harness.workplace() as place:
         source = place / "source"
         source.write_bytes(bytes(4096))
@@ -25,22 +21,18 @@ def why_not():
 
 
 @contextlib.contextmanager
-def mounted(source, folder, delay_us):
-    """The file as another under `folder`, cold, of which each read takes so long; gives its path."""
+def mounted(source, folder, delay_us, cached=True):
+    """A file, or the files of a folder, as others under `folder`, of which each read takes so long: cold,
+    or, not `cached`, always past the page cache. Gives the path of what stands for the source."""
     folder.mkdir()
-    path = folder / source.name
-    with subprocess.Popen([harness.victim("slow_fs"), folder, source, str(delay_us)],
+    with subprocess.Popen([harness.victim("slow_fs"), source, folder, str(delay_us), *["cached"][:cached]],
                           env=harness.plain(), stdin=subprocess.DEVNULL,
-                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         try:
-            until = time.monotonic() + 10
-            while not path.exists():
-                if process.poll() is not None or time.monotonic() > until:
-                    process.kill()
-                    said = process.stderr.read().decode(errors="replace").splitlines()
-                    raise harness.Broken(f"no file system can be mounted: {(said or ['?'])[-1]}")
-                time.sleep(0.02)
-            yield path
+            if process.stdout.readline() != b"ready\n":
+                said = process.stderr.read().decode(errors="replace").strip()
+                raise harness.Broken(f"no file system can be mounted: {said}")
+            yield folder if source.is_dir() else folder / source.name
         finally:
             process.terminate()
             process.wait()

@@ -38,24 +38,25 @@ def check_keeps_preload(place):
     return [f"expected libiotrace.so, then {LIBRARY}; got {names} ({done.tail()})"]
 
 
-def check_static(place, name, made_before):
-    """A static program leaves no trace: one line says so at the end, and no empty folder stays."""
+def check_static(place, name, held):
+    """A static program leaves no trace: one line says so at the end, and no folder stays that was not there
+    before; `held`: the files of one that was, None if it was not."""
     source, program, folder = place / "main.c", place / "static", place / name
     source.write_text("int main(void) { return 3; }\n")
     if harness.run(["cc", "-static", "-o", program, source]).status:
         return ["cc -static failed"]
-    if made_before:
+    if held is not None:
         folder.mkdir()
-        (folder / "note").write_text("mine")
+        for file in held:
+            (folder / file).write_text("mine")
     done = iotrace("run", "-o", folder, "--", program)
     last = done.stderr.decode().splitlines()[-1]
     bad = [] if done.status == 3 else [f"status {done.status} ({done.tail()})"]
     if "nothing was recorded" not in last or str(folder) not in last:
         bad.append(f"the last line is {last!r}")
-    if made_before and [f.name for f in folder.iterdir()] != ["note"]:
-        bad.append(f"{folder} holds {[f.name for f in folder.iterdir()]}")
-    if not made_before and folder.exists():
-        bad.append(f"{folder} stays")
+    stays = [f.name for f in folder.iterdir()] if folder.exists() else None
+    if stays != held:
+        bad.append(f"{folder} holds {stays}")
     return bad
 
 
@@ -157,8 +158,8 @@ def main():
             out.run(f"run keeps output and status: {line}",
                     lambda: check_run(place, name, line, status, stdout))
         out.run("run keeps an LD_PRELOAD that is set", lambda: check_keeps_preload(place))
-        for name, before in (("gone", False), ("kept-note", True)):
-            out.run(f"run of a static program: {name}", lambda: check_static(place, name, before))
+        for name, held in (("gone", None), ("kept-note", ["note"]), ("kept-empty", [])):
+            out.run(f"run of a static program: {name}", lambda: check_static(place, name, held))
         out.run("one folder is one run", lambda: check_siblings(place))
         out.run("the folder's name without IOTRACE_DIR", lambda: check_default_folder(place))
         out.run("the report as text", lambda: check_text(place))

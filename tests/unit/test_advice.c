@@ -201,8 +201,24 @@ Test(advice, names_and_opens)
         iot_test_run_event(run, IOT_OP_CLOSE, file, 0, 8 * i * MS + 3 * MS);
     }
     make(run);
-    expect_gain(IOT_INPUT, "1 files of input are opened 50 times", 49 * MS, MS / 100);
+    expect_gain(IOT_INPUT, "50 opens of 1 file of input", 49 * MS, MS / 100);
     expect_gain(IOT_INPUT, "move no bytes", 50 * MS, MS / 100);
+    done(run);
+}
+
+/* Neither fewer files nor fewer look-ups would spare what is done with the pages and locks of one. */
+Test(advice, no_names_in_hints_and_locks)
+{
+    static const enum iot_op ops[] = {IOT_OP_FADVISE, IOT_OP_MMAP, IOT_OP_MUNMAP, IOT_OP_FCNTL};
+    struct iot_test_run *run = iot_test_run_new(1000 * MS);
+    uint32_t file = iot_test_run_regular(run, "/d/model.safetensors");
+    for (int i = 0; i < 200; i++) {
+        size_t e = iot_test_run_event(run, ops[i % 4], file, 0, 4 * i * MS);
+        run->t1[e] = run->t0[e] + MS;
+    }
+    make(run);
+    cr_expect_null(advice(IOT_ARTIFACT, "move no bytes"));
+    cr_expect_not_null(advice(IOT_ARTIFACT, "the run waits for its own 200 calls"));
     done(run);
 }
 
@@ -243,6 +259,26 @@ Test(advice, a_busy_machine)
     cr_expect_not_null(strstr(verdict, "busy: for 30 % of the run"), "%s", verdict);
     iot_words_composition(&report, words);
     cr_expect_not_null(strstr(words, " of computing and of waiting for a CPU ("), "%s", words);
+    done(run);
+}
+
+/* Of two that carry the run in turn, each counts for its turn at most: the parent waits for its
+ * child from 100 to 900 ms. */
+Test(advice, a_busy_machine_and_two_processes)
+{
+    struct iot_test_run *run = iot_test_run_new(1000 * MS);
+    run->result[iot_test_run_event(run, IOT_OP_FORK, 0, 0, 100 * MS - 10)] = 101;
+    size_t e = iot_test_run_event(run, IOT_OP_WAITPID, 0, 0, 100 * MS);
+    run->result[e] = 101;
+    run->t1[e] = 900 * MS;
+    run->processes[0].usage_end.runqueue_ns = (uint64_t)(700 * MS);
+    iot_test_run_process(run, 101, 100);
+    run->processes[1].start_ns = run->lanes[1].start_ns = 100 * MS;
+    run->processes[1].end_ns = run->lanes[1].end_ns = 900 * MS;
+    run->processes[1].usage_end.runqueue_ns = (uint64_t)(600 * MS);
+    iot_test_run_event(run, IOT_OP_READ, iot_test_run_regular(run, "/d/b.jpg"), MS, 200 * MS);
+    make(run);
+    expect_gain(-1, "waited for a CPU: at most 800 ms", 800 * MS, MS);
     done(run);
 }
 

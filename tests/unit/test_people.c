@@ -36,6 +36,9 @@ Test(people, sizes_counts_shares)
     cr_expect_str_eq(iot_people_bytes(INT64_MAX).text, "9.22 EB");
     cr_expect_str_eq(iot_people_count(99999).text, "99999");
     cr_expect_str_eq(iot_people_count(1234567).text, "1.23 M");
+    cr_expect_str_eq(iot_people_many(0, "call").text, "0 calls");
+    cr_expect_str_eq(iot_people_many(1, "call").text, "1 call");
+    cr_expect_str_eq(iot_people_many(1234567, "process").text, "1.23 M processes");
     cr_expect_str_eq(iot_people_share(13, 100).text, "13 %");
     cr_expect_str_eq(iot_people_share(1, 100).text, "1.0 %");
     cr_expect_str_eq(iot_people_share(1, 100000).text, "<0.1 %");

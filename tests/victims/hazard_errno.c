@@ -1,10 +1,14 @@
-/* errno FOLDER: prints what each call leaves in errno: 7777 where it leaves it alone. */
+/* errno FOLDER [requests]: prints what each call leaves in errno: 7777 where it leaves it alone. */
 #include <dirent.h>
+#include <linux/aio_abi.h>
 #include <poll.h>
+#include <stdint.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
+#include <time.h>
 
 #include "tests/victims/hazard.h"
 
@@ -16,9 +20,32 @@
         printf("%-40.40s %s %d\n", #call, result == -1 ? "fails" : "works", left);                 \
     } while (0)
 
+/* What the kernel finds out about a list of requests: a bad pointer to it, or in it, or to the ring. */
+static void submits(int fd, char *nowhere)
+{
+    char byte;
+    aio_context_t context = 0;
+    struct iocb good = {.aio_lio_opcode = IOCB_CMD_PREAD,
+                        .aio_fildes = (uint32_t)fd,
+                        .aio_buf = (uint64_t)(uintptr_t)&byte,
+                        .aio_nbytes = 1};
+    struct iocb *list[] = {&good, (struct iocb *)nowhere, &good};
+    struct io_event events[3];
+    CHECK(syscall(SYS_io_setup, 4, &context) == 0);
+    TRY(syscall(SYS_io_submit, context, 1L, nowhere));
+    TRY(syscall(SYS_io_submit, context, 1L, list + 1));
+    TRY(syscall(SYS_io_submit, context, -1L, list));
+    TRY(syscall(SYS_io_submit, nowhere, 1L, list));
+    TRY(syscall(SYS_io_getevents, nowhere, 1L, 1L, events, NULL));
+    CHECK(syscall(SYS_io_submit, context, 3L, list) == 1);
+    CHECK(syscall(SYS_io_getevents, context, 1L, 3L, events, NULL) == 1 && events[0].res == 1);
+    TRY(syscall(SYS_io_destroy, nowhere));
+    CHECK(syscall(SYS_io_destroy, context) == 0);
+}
+
 int main(int argc, char **argv)
 {
-    CHECK(argc == 2 && chdir(argv[1]) == 0);
+    CHECK(argc >= 2 && chdir(argv[1]) == 0);
     static char out[65536];
     setvbuf(stdout, out, _IOFBF, sizeof out);
     char buffer[64] = "0123456789";
@@ -87,6 +114,12 @@ int main(int argc, char **argv)
     TRY(mmap(NULL, 0, PROT_READ, MAP_SHARED, fd, 0));
     TRY(poll((struct pollfd *)nowhere, 1, 0));
     TRY(syscall(-1L));
+    TRY(syscall(SYS_openat2, AT_FDCWD, nowhere, nowhere, 1L << 20));
+    TRY(clock_nanosleep(99, 0, (struct timespec *)nowhere, NULL) * -1);
+    TRY(fopen(nowhere, "q") ? 0 : -1);
+    TRY(closedir((DIR *)(uintptr_t)absent));
+    if (argc > 2)
+        submits(fd, nowhere);
 
     /* The end of a directory is told by errno alone. */
     DIR *dir = opendir(".");
