@@ -218,6 +218,8 @@ static int place(struct work *w, const struct shares *s, size_t event, int64_t l
 {
     int64_t room = 0;
     size_t n = 0;
+    if (!w->n_gaps)
+        return 0;
     qsort(w->gaps, w->n_gaps, sizeof *w->gaps, by_length);
     while (n < w->n_gaps && room < lost)
         room += w->gaps[n++].ns;

@@ -259,8 +259,10 @@ static int judge(const struct search *s, struct candidate *c)
 static int64_t burst_limit(const struct search *s, size_t kind)
 {
     const struct iot_anchor_kind *k = &s->anchors.kinds[kind];
-    for (size_t i = 1; i < k->n; i++)
-        s->intervals[i - 1] = gap_before(s, k, i);
+    for (size_t i = 1; i < k->n; i++) {
+        int64_t gap = gap_before(s, k, i);
+        s->intervals[i - 1] = gap > 0 ? gap : 0; /* less where calls lie over one another */
+    }
     size_t n = sort_some(s, s->intervals, k->n - 1), low = 0;
     double all = 0, below = 0, most = 0;
     for (size_t i = 0; i < n; i++)

@@ -6,6 +6,7 @@
 
 #include "preload/descriptors.h"
 #include "preload/process.h"
+#include "preload/readable.h"
 #include "preload/real.h"
 #include "preload/requests.h"
 #include "preload/wrap.h"
@@ -89,7 +90,7 @@ static void refused(struct iot_thread *t, const void *request, int failure, uint
     int sym params                                                                                 \
     {                                                                                              \
         struct iot_thread *t = iot_enter();                                                        \
-        if (!t || t->vfork_pid)                                                                    \
+        if (!t || t->vfork_pid || !iot_readable(block, sizeof *block))                             \
             return iot_real.sym args;                                                              \
         const struct aiocb64 *request = (const struct aiocb64 *)block;                             \
         uint32_t obj = iot_descriptor(t, request->aio_fildes);                                     \
@@ -159,7 +160,7 @@ static void refused(struct iot_thread *t, const void *request, int failure, uint
             struct sigevent *restrict notice)                                                      \
     {                                                                                              \
         struct iot_thread *t = iot_enter();                                                        \
-        if (!t || t->vfork_pid)                                                                    \
+        if (!t || t->vfork_pid || (mode != LIO_WAIT && mode != LIO_NOWAIT))                        \
             return iot_real.sym(mode, list, n, notice);                                            \
         const struct aiocb64 *const *all = (const struct aiocb64 *const *)(uintptr_t)list;         \
         if (mode != LIO_WAIT && mode != LIO_NOWAIT) /* libc does not look at the list */           \

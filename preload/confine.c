@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <sys/prctl.h>
 
+#include "preload/faults.h"
 #include "preload/process.h"
 #include "preload/record.h"
 #include "preload/residency.h"
@@ -21,14 +22,15 @@ int iot_confines(long number, const long a[6])
 static const struct {
     long number, a, b, c;
 } ours[] = {
-    {SYS_madvise, 0, 0, 0},    {SYS_rt_sigprocmask, 0, 0, 0}, {SYS_sigaltstack, 0, 0, 0},
-    {SYS_fstat, -1, 0, 0},     {SYS_readlinkat, -1, 0, 0},    {SYS_fcntl, -1, F_GETFL, 0},
-    {SYS_openat, -1, 0, 0},    {SYS_read, -1, 0, 0},          {SYS_close, -1, 0, 0},
-    {SYS_mmap, 0, 0, 0},       {SYS_munmap, 0, 0, 0},         {SYS_truncate, 0, 0, 0},
-    {SYS_ftruncate, -1, 0, 0}, {SYS_unlinkat, -1, 0, 0},      {SYS_faccessat, -1, 0, 0},
-    {SYS_getcwd, 0, 0, 0},     {SYS_prlimit64, 0, 0, 0},      {SYS_getpid, 0, 0, 0},
-    {SYS_getppid, 0, 0, 0},    {SYS_gettid, 0, 0, 0},         {SYS_clock_gettime, -1, 0, 0},
-    {SYS_getsockname, -1, 0, 0}, {SYS_getpeername, -1, 0, 0}, {SYS_getsockopt, -1, 0, 0},
+    {SYS_madvise, 0, 0, 0},        {SYS_rt_sigprocmask, 0, 0, 0}, {SYS_sigaltstack, 0, 0, 0},
+    {SYS_fstat, -1, 0, 0},         {SYS_readlinkat, -1, 0, 0},    {SYS_fcntl, -1, F_GETFL, 0},
+    {SYS_openat, -1, 0, 0},        {SYS_read, -1, 0, 0},          {SYS_close, -1, 0, 0},
+    {SYS_mmap, 0, 0, 0},           {SYS_munmap, 0, 0, 0},         {SYS_truncate, 0, 0, 0},
+    {SYS_ftruncate, -1, 0, 0},     {SYS_unlinkat, -1, 0, 0},      {SYS_faccessat, -1, 0, 0},
+    {SYS_sched_yield, 0, 0, 0},    {SYS_getcwd, 0, 0, 0},         {SYS_prlimit64, 0, 0, 0},
+    {SYS_getpid, 0, 0, 0},         {SYS_getppid, 0, 0, 0},        {SYS_gettid, 0, 0, 0},
+    {SYS_clock_gettime, -1, 0, 0}, {SYS_getsockname, -1, 0, 0},   {SYS_getpeername, -1, 0, 0},
+    {SYS_getsockopt, -1, 0, 0},
 };
 
 /* A child that gives no SIGCHLD, and that no wait of the program's finds, puts the filter in place
@@ -61,6 +63,7 @@ int iot_confine_before(long number, const long a[6])
 {
     struct iot_thread *t = iot_enter_always();
     iot_residency_stop();
+    iot_faults_stop();
     if (!t || iot_confined || !is_deadly(number, a))
         return 0;
     iot_process_confine(t);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "preload/image.h"
+#include "preload/readable.h"
 #include "preload/sys.h"
 
 #define VARIABLE "IOTRACE_RUN="
@@ -12,7 +13,13 @@
 static int wants_addition(char *const envp[], size_t *count)
 {
     size_t n = 0, preload = 0;
-    for (; envp && envp[n]; n++) {
+    for (; envp; n++) {
+        if (iot_readable(&envp[n], sizeof envp[n]) < sizeof envp[n])
+            return 0; /* the call will say so */
+        if (!envp[n])
+            break;
+        if (!iot_readable_name(envp[n]))
+            return 0;
         if (strncmp(envp[n], VARIABLE, sizeof VARIABLE - 1) == 0)
             return 0;
         preload |= strncmp(envp[n], "LD_PRELOAD=", sizeof "LD_PRELOAD=" - 1) == 0;

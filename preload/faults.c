@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/single_threaded.h>
 
@@ -46,6 +47,18 @@ static __attribute__((always_inline)) inline void read_into(const char *path, ch
         __atomic_fetch_add(&iot_process->file->own_read_bytes, (uint64_t)n, __ATOMIC_RELAXED);
 }
 
+/* Children may be told to live in another space of process numbers (unshare, setns). The first one there is
+ * its init, and with that the space ends: it must be one of the program's. */
+static int children_live_here(void)
+{
+    char here[32], there[32];
+    long n = iot_sys(SYS_readlinkat, AT_FDCWD, "/proc/thread-self/ns/pid", here, sizeof here);
+    return n > 0 &&
+           iot_sys(SYS_readlinkat, AT_FDCWD, "/proc/thread-self/ns/pid_for_children", there,
+                   sizeof there) == n &&
+           !memcmp(here, there, (size_t)n);
+}
+
 /* Another thread could meet the descriptor that this needs, and close it or get the next number: so a
  * child in our memory with descriptors of its own does it, as a child of vfork would. It gives no
  * SIGCHLD, and no wait of the program's finds it. */
@@ -77,7 +90,7 @@ static uint64_t runqueue_ns(const struct iot_thread *t)
     uint64_t signals = iot_signals_hold();
     if (__libc_single_threaded)
         read_into(path, text, sizeof text);
-    else
+    else if (children_live_here())
         read_by_child(path, text, sizeof text);
     iot_signals_release(signals);
     return second_number(text);
@@ -197,11 +210,23 @@ static void end_look(struct iot_thread *t)
     t->looking = 0;
 }
 
+static int stopped;
+
+void iot_faults_stop(void)
+{
+    __atomic_store_n(&stopped, 1, __ATOMIC_RELAXED);
+}
+
+int iot_faults_stopped(void)
+{
+    return __atomic_load_n(&stopped, __ATOMIC_RELAXED);
+}
+
 static void look(struct iot_thread *t)
 {
     struct iot_look now;
     int watched = (*iot_generation & IOT_GENERATION_WATCHED) != 0;
-    if (!begin_look(t))
+    if (iot_faults_stopped() || !begin_look(t))
         return;
     if (measure(&now) == 0) {
         if (t->generation & IOT_GENERATION_LOOKING)

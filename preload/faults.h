@@ -22,4 +22,9 @@ static inline void iot_faults_anew(struct iot_thread *t)
 /* Looks now: before a mapping goes, and where thread or process end. */
 void iot_faults_look(struct iot_thread *t);
 
+/* From now on there are no looks, which ask the kernel for what a filter of system calls may kill for;
+ * then mappings need not be followed either. */
+void iot_faults_stop(void);
+int iot_faults_stopped(void);
+
 #endif

@@ -57,6 +57,15 @@ static void *look_everywhere(const char *name)
     }
 }
 
+/* What is remembered must not go away: the library that it lies in stays loaded, also where the program
+ * lets go of it. 0: it is going already. */
+static int stays(void *symbol)
+{
+    Dl_info info;
+    return dladdr(symbol, &info) &&
+           (!*info.dli_fname || dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE));
+}
+
 void *iot_foreign(enum iot_foreign which)
 {
     void *symbol = __atomic_load_n(&found[which], __ATOMIC_ACQUIRE);
@@ -66,10 +75,12 @@ void *iot_foreign(enum iot_foreign which)
     symbol = dlsym(RTLD_NEXT, names[which]);
     if (!symbol)
         symbol = look_everywhere(names[which]);
+    int is_kept = symbol && stays(symbol);
     errno = saved;
     if (!symbol)
         return (void *)(uintptr_t)missing;
-    __atomic_store_n(&found[which], symbol, __ATOMIC_RELEASE);
+    if (is_kept)
+        __atomic_store_n(&found[which], symbol, __ATOMIC_RELEASE);
     return symbol;
 }
 

@@ -95,7 +95,7 @@ static int is_memory(int fd)
 void iot_mappings_add(const void *at, size_t bytes, int protection, int fd, int64_t offset)
 {
     struct stat st;
-    if (protection & PROT_EXEC || iot_sys(SYS_fstat, fd, &st) || !S_ISREG(st.st_mode) ||
+    if (protection & PROT_EXEC || iot_faults_stopped() || iot_sys(SYS_fstat, fd, &st) || !S_ISREG(st.st_mode) ||
         st.st_size <= offset || is_memory(fd))
         return;
     struct mapping *m = take();

@@ -58,29 +58,40 @@ static const char *narrow(const wchar_t *wide, char to[NAME_BYTES])
     return to;
 }
 
-/* A copy that stays; NULL without memory. Bytes are handed out of pages of our own: the program's
- * allocator may be what is being annotated. */
+/* Names that stay, one behind the other. */
+struct kept {
+    size_t used;
+    char bytes[];
+};
+
+/* Room that stays, of pages of our own: the program's allocator may be what is being annotated. NULL without
+ * memory. There is no lock that a fork or a signal could leave taken. */
+static char *room_for(size_t bytes)
+{
+    static struct kept *current;
+    for (;;) {
+        struct kept *pages = __atomic_load_n(&current, __ATOMIC_ACQUIRE);
+        if (pages) {
+            size_t at = __atomic_fetch_add(&pages->used, bytes, __ATOMIC_RELAXED);
+            if (at + bytes <= KEPT_BYTES - sizeof *pages)
+                return pages->bytes + at;
+        }
+        long fresh = iot_sys(SYS_mmap, 0, KEPT_BYTES, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (fresh < 0 && fresh > -4096)
+            return NULL;
+        if (!__atomic_compare_exchange_n(&current, &pages, (struct kept *)fresh, 0, __ATOMIC_RELEASE,
+                                         __ATOMIC_RELAXED))
+            iot_sys(SYS_munmap, fresh, KEPT_BYTES); /* another was first */
+    }
+}
+
+/* A copy that stays; NULL without memory. */
 static const char *keep(const char *name)
 {
-    static char *page;
-    static size_t used = KEPT_BYTES;
-    static int busy;
-    size_t bytes = strnlen(name, NAME_BYTES - 1) + 1;
-    while (__atomic_exchange_n(&busy, 1, __ATOMIC_ACQUIRE))
-        iot_sys(SYS_sched_yield);
-    if (used + bytes > KEPT_BYTES) {
-        long at = iot_sys(SYS_mmap, 0, KEPT_BYTES, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        page = at < 0 && at > -4096 ? NULL : (char *)at;
-        used = page ? 0 : KEPT_BYTES;
-    }
-    char *copy = page ? page + used : NULL;
-    if (copy) {
-        memcpy(copy, name, bytes - 1);
-        used += bytes;
-    }
-    __atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
-    return copy;
+    size_t n = strnlen(name, NAME_BYTES - 1);
+    char *copy = room_for(n + 1);
+    return copy ? memcpy(copy, name, n) : NULL;
 }
 
 static const char *message_of(const struct attributes *a, char wide[NAME_BYTES])

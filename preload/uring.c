@@ -5,6 +5,7 @@
 #include "preload/descriptors.h"
 #include "preload/readable.h"
 #include "preload/requests.h"
+#include "preload/sys.h"
 
 #ifndef IORING_SETUP_NO_MMAP
 #define IORING_SETUP_NO_MMAP (1u << 14)
@@ -245,20 +246,39 @@ static const struct io_uring_sqe *request_at(const struct iot_ring *ring, uint32
     return (const struct io_uring_sqe *)(ring->sqes + index * bytes);
 }
 
+static void end(struct iot_ring *ring)
+{
+    __atomic_store_n(&ring->busy, 0, __ATOMIC_RELEASE);
+}
+
 /* Whoever comes while another is at the ring leaves it to that one. What went on outside the window
  * is skipped. */
 static int begin(struct iot_ring *ring)
 {
     if (!iot_ring_readable(ring) || __atomic_exchange_n(&ring->busy, 1, __ATOMIC_ACQUIRE))
         return 0;
+    if (!iot_ring_readable(ring)) { /* it ended just now */
+        end(ring);
+        return 0;
+    }
     if (ring->window != iot_process->window)
         start_at(ring);
     return 1;
 }
 
-static void end(struct iot_ring *ring)
+/* Who ends it must not, as its memory goes: it waits for the other, but not for ever, for that may be the
+ * call that it has interrupted. */
+static int begin_end(struct iot_ring *ring)
 {
-    __atomic_store_n(&ring->busy, 0, __ATOMIC_RELEASE);
+    enum { TIMES = 1000 };
+    for (int k = 0; k < TIMES; k++) {
+        if (begin(ring))
+            return 1;
+        if (!iot_ring_readable(ring))
+            return 0;
+        iot_sys(SYS_sched_yield);
+    }
+    return 0;
 }
 
 /* What lies in the ring, from what was read last or what the kernel has taken since, whichever is further. */
@@ -344,8 +364,6 @@ void iot_ring_call_end(struct iot_ring_call *call, long result, unsigned least)
 /* What it took is counted once. */
 static void settle(struct iot_thread *t, struct iot_ring *ring)
 {
-    if (!begin(ring))
-        return;
     look(t, ring, iot_now());
     uint32_t head = __atomic_load_n(ring->sq_head, __ATOMIC_ACQUIRE);
     uint32_t direct = head - ring->sq_first - ring->recorded;
@@ -353,14 +371,14 @@ static void settle(struct iot_thread *t, struct iot_ring *ring)
         iot_requests_unseen(t, ring->queue, direct, IOT_UNSEEN_DIRECT);
         ring->recorded += direct;
     }
-    end(ring);
 }
 
 void iot_ring_ends(struct iot_thread *t, struct iot_ring *ring)
 {
     if (!ring)
         return;
-    settle(t, ring);
+    if (begin_end(ring))
+        settle(t, ring);
     release(ring);
 }
 
@@ -406,7 +424,9 @@ void iot_rings_settle(struct iot_thread *t)
     int any = iot_process->rings_made && iot_window_follows();
     for (int k = 0; any && k < IOT_RINGS_MAX; k++) {
         struct iot_ring *ring = &iot_process->rings[k];
-        if (ring->fd_plus_1 && iot_ring_readable(ring) && is_there(ring))
+        if (ring->fd_plus_1 && iot_ring_readable(ring) && is_there(ring) && begin(ring)) {
             settle(t, ring);
+            end(ring);
+        }
     }
 }

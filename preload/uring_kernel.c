@@ -39,8 +39,9 @@ static unsigned waits_for(unsigned least, unsigned flags)
     return flags & IORING_ENTER_GETEVENTS ? least : 0;
 }
 
+/* `result`: of an update, how many it took; it need not have been able to read the others. */
 static void registered(struct iot_thread *t, int fd, unsigned operation, const void *argument,
-                       unsigned n)
+                       unsigned n, unsigned result)
 {
     struct iot_ring *ring = iot_ring_find(fd);
     const struct io_uring_files_update *update = argument;
@@ -54,13 +55,13 @@ static void registered(struct iot_thread *t, int fd, unsigned operation, const v
         iot_ring_files(t, ring, 0, NULL, IOT_RING_FILES);
         break;
     case IORING_REGISTER_FILES_UPDATE:
-        iot_ring_files(t, ring, update->offset, (const int *)(uintptr_t)update->fds, n);
+        iot_ring_files(t, ring, update->offset, (const int *)(uintptr_t)update->fds, result);
         break;
     case IORING_REGISTER_FILES2:
         iot_ring_files(t, ring, 0, (const int *)(uintptr_t)resources->data, resources->nr);
         break;
     case IORING_REGISTER_FILES_UPDATE2:
-        iot_ring_files(t, ring, update2->offset, (const int *)(uintptr_t)update2->data, update2->nr);
+        iot_ring_files(t, ring, update2->offset, (const int *)(uintptr_t)update2->data, result);
         break;
     default:
         break;
@@ -81,7 +82,8 @@ long iot_uring_syscall(struct iot_thread *t, long number, const long a[6])
     else if (number == SYS_io_uring_setup && result >= 0)
         iot_ring_made((int)result, (const struct io_uring_params *)a[1]);
     else if (number == SYS_io_uring_register && result >= 0)
-        registered(t, (int)a[0], (unsigned)a[1], (const void *)a[2], (unsigned)a[3]);
+        registered(t, (int)a[0], (unsigned)a[1], (const void *)a[2], (unsigned)a[3],
+                   (unsigned)result);
     errno = saved;
     return result;
 }
@@ -119,6 +121,6 @@ int io_uring_register(unsigned fd, unsigned operation, const void *argument, uns
     int result = IOT_FOREIGN(io_uring_register)(fd, operation, argument, n);
     struct iot_thread *t = result >= 0 ? iot_foreign_enter() : NULL;
     if (t)
-        registered(t, (int)fd, operation, argument, n);
+        registered(t, (int)fd, operation, argument, n, (unsigned)result);
     return result;
 }

@@ -77,6 +77,12 @@ static int registered(int result, const struct io_uring *ring, unsigned at, cons
     return result;
 }
 
+/* An update gives how many it took; it need not have been able to read the others. */
+static int updated(int result, const struct io_uring *ring, unsigned at, const int *files)
+{
+    return registered(result, ring, at, files, result > 0 ? (unsigned)result : 0);
+}
+
 int io_uring_register_files(struct io_uring *ring, const int *files, unsigned n)
 {
     return registered(IOT_FOREIGN(io_uring_register_files)(ring, files, n), ring, 0, files, n);
@@ -89,14 +95,14 @@ int io_uring_register_files_tags(struct io_uring *ring, const int *files, const 
 
 int io_uring_register_files_update(struct io_uring *ring, unsigned at, const int *files, unsigned n)
 {
-    return registered(IOT_FOREIGN(io_uring_register_files_update)(ring, at, files, n), ring, at, files, n);
+    return updated(IOT_FOREIGN(io_uring_register_files_update)(ring, at, files, n), ring, at, files);
 }
 
 int io_uring_register_files_update_tag(struct io_uring *ring, unsigned at, const int *files,
                                        const __u64 *tags, unsigned n)
 {
-    return registered(IOT_FOREIGN(io_uring_register_files_update_tag)(ring, at, files, tags, n), ring,
-                      at, files, n);
+    return updated(IOT_FOREIGN(io_uring_register_files_update_tag)(ring, at, files, tags, n), ring, at,
+                   files);
 }
 
 int io_uring_unregister_files(struct io_uring *ring)

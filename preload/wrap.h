@@ -21,12 +21,12 @@ static inline int iot_failed(int64_t result)
 }
 
 /* The name that a call was made with; some take none beside a descriptor. The kernel has read it where
- * the call did not fail, or there is no such file; else the call may have failed before. */
+ * the call did not fail; else the call may have failed before, also by another name (link). */
 static inline uint32_t iot_path_of(struct iot_thread *t, struct iot_timed call, int dir,
                                    const char *path)
 {
     __asm__("" : "+r"(path)); /* libc's headers promise the compiler that it is not NULL */
-    int was_read = !call.err || call.err == ENOENT;
+    int was_read = call.err == 0;
     if (!path || call.err == EFAULT || (!was_read && !iot_readable_name(path)))
         return 0;
     return iot_path(t, dir, path);

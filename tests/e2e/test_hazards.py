@@ -321,6 +321,11 @@ HAZARDS = [
     Hazard("a seccomp filter by prctl", "seccomp", ["prctl"]),
     Hazard("a seccomp filter by syscall", "seccomp", ["syscall"]),
     Hazard("a seccomp filter that lets files be opened", "seccomp", ["open"]),
+    Hazard("a seccomp filter that kills for a few calls", "seccomp", ["few"]),
+    Hazard("memory that cannot be read", "unreadable"),
+    Hazard("a library that is let go of", "unloaded"),
+    Hazard("rings that another thread ends", "rings"),
+    Hazard("children in a process number space of their own", "number_space"),
     Hazard("the TSC", "clock", same=False, env=clock_env("tsc"), check=monotone_clock),
     Hazard("the monotonic clock", "clock", same=False, env=clock_env("monotonic"), check=monotone_clock),
 ]

@@ -1,7 +1,7 @@
 /* The whole way from a trace to a report, on runs that no program made: waits without wakers, locks
- * taken twice, children that are their own parents, times that contradict each other. The input is a
- * list of events, eight bytes each, for three processes of three lanes. What a report must conserve
- * is checked. */
+ * taken twice, children that are their own parents, times that contradict each other. The input is
+ * a list of events, eight bytes each, for three processes of three lanes. What a report must
+ * conserve is checked. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,23 +57,54 @@ static void define(struct iot_half_rows *rows)
 
 /* What waits, wakes and lives; the other operations are reached by numbers of their own. */
 static const uint8_t chosen[] = {
-    IOT_OP_READ,       IOT_OP_WRITE,        IOT_OP_SENDFILE,     IOT_OP_CLOSE,     IOT_OP_CONNECT,
-    IOT_OP_ACCEPT,     IOT_OP_POLL,         IOT_OP_SLEEP,        IOT_OP_JOIN,      IOT_OP_WAITPID,
-    IOT_OP_MUTEX_LOCK, IOT_OP_MUTEX_UNLOCK, IOT_OP_COND_WAIT,    IOT_OP_SEM_WAIT,  IOT_OP_SEM_POST,
-    IOT_OP_COND_SIGNAL, IOT_OP_COND_BROADCAST, IOT_OP_BARRIER_WAIT, IOT_OP_FORK,   IOT_OP_VFORK,
-    IOT_OP_START,      IOT_OP_EXEC,         IOT_OP_EXIT,         IOT_OP_SYSTEM,    IOT_OP_SPAWN,
-    IOT_OP_THREAD_CREATE, IOT_OP_THREAD_START, IOT_OP_THREAD_EXIT, IOT_OP_MMAP,    IOT_OP_MSYNC,
-    IOT_OP_RENAME,     IOT_OP_SYNCFS,
+    IOT_OP_READ,           IOT_OP_WRITE,         IOT_OP_SENDFILE,     IOT_OP_CLOSE,
+    IOT_OP_CONNECT,        IOT_OP_ACCEPT,        IOT_OP_POLL,         IOT_OP_SLEEP,
+    IOT_OP_JOIN,           IOT_OP_WAITPID,       IOT_OP_MUTEX_LOCK,   IOT_OP_MUTEX_UNLOCK,
+    IOT_OP_COND_WAIT,      IOT_OP_SEM_WAIT,      IOT_OP_SEM_POST,     IOT_OP_COND_SIGNAL,
+    IOT_OP_COND_BROADCAST, IOT_OP_BARRIER_WAIT,  IOT_OP_FORK,         IOT_OP_VFORK,
+    IOT_OP_START,          IOT_OP_EXEC,          IOT_OP_EXIT,         IOT_OP_SYSTEM,
+    IOT_OP_SPAWN,          IOT_OP_THREAD_CREATE, IOT_OP_THREAD_START, IOT_OP_THREAD_EXIT,
+    IOT_OP_MMAP,           IOT_OP_MSYNC,         IOT_OP_RENAME,       IOT_OP_SYNCFS,
 };
+
+/* Behind those, by the numbers from CHOSEN on: what waits and wakes out of sight of the two calls.
+ */
+enum { CHOSEN = 208 };
+static const uint16_t further[] = {
+    IOT_OP_ASYNC_READ, IOT_OP_ASYNC_WRITE,  IOT_OP_ASYNC_SYNC,     IOT_OP_ASYNC_SPLICE,
+    IOT_OP_ASYNC_WAIT, IOT_OP_ASYNC_OTHER,  IOT_OP_ASYNC_DONE,     IOT_OP_ASYNC_UNSEEN,
+    IOT_OP_IO_SUBMIT,  IOT_OP_IO_GETEVENTS, IOT_OP_IO_URING_ENTER, IOT_OP_AIO_SUSPEND,
+    IOT_OP_RESIDENT,   IOT_OP_FAULTS,       IOT_OP_MUNMAP,         IOT_OP_MREMAP,
+    IOT_OP_MADVISE,    IOT_OP_ONCE,         IOT_OP_ONCE_DONE,      IOT_OP_SIGWAIT,
+    IOT_OP_KILL,       IOT_OP_THREAD_KILL,  IOT_OP_FUTEX_WAIT,     IOT_OP_FUTEX_WAKE,
+};
+enum { FURTHER = sizeof further / sizeof *further };
+
+static uint16_t op_of(const struct event *e)
+{
+    if (e->op < CHOSEN)
+        return chosen[e->op % sizeof chosen];
+    return e->op < CHOSEN + FURTHER ? further[e->op - CHOSEN] : (uint16_t)(e->before ^ e->took);
+}
+
+/* Requests have the number of their queue in the place of an error. */
+static int has_queue(uint16_t op)
+{
+    return op >= IOT_OP_ASYNC_READ && op <= IOT_OP_ASYNC_DONE;
+}
 
 /* Small values that mean something: pids of the run, lanes, byte counts, errors. */
 static void add(const struct event *e)
 {
     unsigned p = e->lane % PROCESSES, l = e->lane / PROCESSES % LANES;
     struct iot_half_rows *rows = &halves[p][l];
-    uint16_t op = e->op < 208 ? chosen[e->op % sizeof chosen] : (uint16_t)(e->before ^ e->took);
-    struct iot_row row = {.op = op, .obj = e->obj & 15, .obj2 = e->obj2 & 15, .offset = e->offset,
-                          .addr = e->obj >> 4, .result = e->result, .bytes = e->result};
+    struct iot_row row = {.op = op_of(e),
+                          .obj = e->obj & 15,
+                          .obj2 = e->obj2 & 15,
+                          .offset = e->offset,
+                          .addr = e->obj >> 4,
+                          .result = e->result,
+                          .bytes = e->result};
     if (rows->n == IOT_HALF_ROWS || !row.op)
         return;
     if (e->lane & 64) { /* rows need not be in order, nor times be possible */
@@ -87,6 +118,8 @@ static void add(const struct event *e)
         row.result = FIRST_PID + (e->result & 3);
     if (e->result < -100)
         row.err = (uint16_t)(e->result + 240); /* ETIMEDOUT is 110 */
+    if (has_queue(row.op))
+        row.err = e->obj2 & 3;
     iot_rows_add(rows, row);
 }
 

@@ -240,3 +240,26 @@ Test(requests, a_wait_that_times_out_is_a_sleep)
     iot_model_free(m);
     iot_trace_free(t);
 }
+
+/* Rows that tell of page faults are taken out, which moves what comes behind them. */
+Test(requests, faults_leave_requests_where_they_are)
+{
+    for (uint64_t k = 0; k < 20; k++)
+        iot_rows_add(rows, (struct iot_row){.op = IOT_OP_FAULTS,
+                                            .t0 = START + 10 + k,
+                                            .t1 = START + 10 + k,
+                                            .addr = 1});
+    made(IOT_OP_ASYNC_READ, RING, 7, 100);
+    call(IOT_OP_IO_URING_ENTER, 100, 900, 1);
+    done(RING, 7, 512, 0, 100, 900);
+    ends(1000);
+    struct iot_trace *t = read_rows();
+    cr_assert_eq(t->n_requests, 1);
+    const struct iot_request *q = &t->requests[0];
+    cr_assert_lt(q->event, t->events.n);
+    cr_expect_eq(t->events.op[q->event], IOT_OP_ASYNC_READ);
+    cr_expect_eq(t->events.t1_ns[q->event], 900);
+    cr_expect_lt(q->made_in, t->lanes[0].n_events);
+    cr_expect_lt(q->found_in, t->lanes[0].n_events);
+    iot_trace_free(t);
+}
