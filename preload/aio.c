@@ -90,7 +90,7 @@ static void refused(struct iot_thread *t, const void *request, int failure, uint
     int sym params                                                                                 \
     {                                                                                              \
         struct iot_thread *t = iot_enter();                                                        \
-        if (!t || t->vfork_pid || !iot_readable(block, sizeof *block))                             \
+        if (!t || t->vfork_pid || iot_readable(block, sizeof *block) < sizeof *block)              \
             return iot_real.sym args;                                                              \
         const struct aiocb64 *request = (const struct aiocb64 *)block;                             \
         uint32_t obj = iot_descriptor(t, request->aio_fildes);                                     \

@@ -10,15 +10,16 @@
 
 #define VARIABLE "IOTRACE_RUN="
 
+/* Behind a filter of system calls nobody is asked whether the list is there. */
 static int wants_addition(char *const envp[], size_t *count)
 {
     size_t n = 0, preload = 0;
     for (; envp; n++) {
-        if (iot_readable(&envp[n], sizeof envp[n]) < sizeof envp[n])
+        if (!iot_confined && iot_readable(&envp[n], sizeof envp[n]) < sizeof envp[n])
             return 0; /* the call will say so */
         if (!envp[n])
             break;
-        if (!iot_readable_name(envp[n]))
+        if (!iot_confined && !iot_readable_name(envp[n]))
             return 0;
         if (strncmp(envp[n], VARIABLE, sizeof VARIABLE - 1) == 0)
             return 0;
