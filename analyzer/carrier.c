@@ -85,15 +85,15 @@ static void carry_marked(const struct iot_trace *trace, uint8_t *waited)
             memset(&waited[trace->lanes[l].first_event], 0, trace->lanes[l].n_events);
 }
 
-/* A copy that blocks its launcher is in the launcher's lane. */
+/* A copy that blocks its launcher is in the launcher's lane. What storage was asked for and is waited for
+ * later is not. */
 static void carry_copies(const struct iot_trace *trace, const struct iot_links *links,
                          uint8_t *waited)
 {
     const struct iot_events *e = &trace->events;
     for (size_t i = 0; i < e->n; i++) {
         struct iot_waker copy = links->waker[i];
-        if (copy.kind != IOT_WAKER_RETURN || iot_op_info(e->op[copy.index])->class_ != IOT_DATA ||
-            waited[i])
+        if (copy.kind != IOT_WAKER_RETURN || e->op[copy.index] != IOT_OP_GPU_MEMCPY || waited[i])
             continue;
         waited[copy.index] = 0;
         if (copy.index + 1 < e->n && e->op[copy.index + 1] == IOT_OP_GPU_MEMCPY_REST)
