@@ -243,9 +243,9 @@ static int of_lane(struct work *w, const struct iot_lane *lane)
     for (size_t i = first; i < end; i++) {
         if (e->op[i] != IOT_OP_FAULTS)
             continue;
-        int64_t to = e->t0_ns[i], from = to - e->offset[i], waited;
-        if (e->offset[i] < 0 || from < told)
-            from = told;
+        int64_t to = e->t0_ns[i], from = told, waited;
+        if (e->offset[i] >= 0 && to - e->offset[i] > told)
+            from = to - e->offset[i];
         while (from_event < i && e->t1_ns[from_event] <= from)
             from_event++; /* those around a handler's are met again */
         struct shares shares;
@@ -253,8 +253,7 @@ static int of_lane(struct work *w, const struct iot_lane *lane)
         if (shares.sum > 0) {
             if (find_gaps(w, from_event, end, from, to, &waited))
                 return -1;
-            int64_t lost = e->result[i] - waited;
-            if (lost > 0 && place(w, &shares, i, lost))
+            if (e->result[i] > waited && place(w, &shares, i, e->result[i] - waited))
                 return -1;
         }
         told = to;
