@@ -5,6 +5,7 @@
 
 #include "analyzer/family.h"
 #include "analyzer/objects.h"
+#include "analyzer/op_sets.h"
 #include "analyzer/rules.h"
 #include "analyzer/table.h"
 
@@ -41,22 +42,7 @@ static void get_to_know(struct kin *k, const struct iot_file *file)
 /* Programs look things up whenever a module is imported; nobody's step is to look. */
 static int is_lookup(unsigned op)
 {
-    switch (op) {
-    case IOT_OP_OPEN:
-    case IOT_OP_OPENAT:
-    case IOT_OP_CREAT:
-    case IOT_OP_MKSTEMP:
-    case IOT_OP_TMPFILE:
-    case IOT_OP_SHM_OPEN:
-    case IOT_OP_FOPEN:
-    case IOT_OP_CLOSE:
-    case IOT_OP_FCLOSE:
-    case IOT_OP_RENAME:
-    case IOT_OP_UNLINK:
-        return 0;
-    default:
-        return 1;
-    }
+    return !iot_op_opens(op) && !iot_op_closes(op) && op != IOT_OP_RENAME && op != IOT_OP_UNLINK;
 }
 
 static uint8_t flags_of(const struct iot_trace *t, size_t i, const struct kin *k)

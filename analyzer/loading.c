@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analyzer/events.h"
+#include "analyzer/op_sets.h"
 
 enum {
     PIECES_MIN = 3, /* so many a file, on average */
@@ -53,18 +54,10 @@ static void note_place(struct load *l, size_t i)
 {
     const struct iot_events *e = &l->trace->events;
     struct progress *p = &l->files[e->file[i]];
-    switch (e->op[i]) {
-    case IOT_OP_OPEN:
-    case IOT_OP_OPENAT:
-    case IOT_OP_FOPEN:
+    if (iot_op_opens(e->op[i]))
         p->position = 0;
-        break;
-    case IOT_OP_LSEEK:
+    else if (e->op[i] == IOT_OP_LSEEK)
         p->position = e->result[i] > 0 ? e->result[i] : 0;
-        break;
-    default:
-        break;
-    }
 }
 
 static int is_loading(struct load *l, size_t i)

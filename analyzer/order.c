@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/op_sets.h"
 #include "analyzer/table.h"
 
 enum { NOT_KNOWN = -1, DEPTH_MAX = 64 };
@@ -198,16 +199,9 @@ static int note_event(struct walk *w, const struct iot_lane_event *at, enum iot_
         return note_data(w, process, i, order);
     if (e->err[i])
         return 0;
-    switch (e->op[i]) {
-    case IOT_OP_OPEN:
-    case IOT_OP_OPENAT:
-    case IOT_OP_CREAT:
-    case IOT_OP_MKSTEMP:
-    case IOT_OP_TMPFILE:
-    case IOT_OP_SHM_OPEN:
-    case IOT_OP_FOPEN:
-    case IOT_OP_FREOPEN:
+    if (iot_op_opens(e->op[i]) || e->op[i] == IOT_OP_FREOPEN)
         return note_open(w, process, i);
+    switch (e->op[i]) {
     case IOT_OP_LSEEK:
         return note_seek(w, process, i, e->result[i]);
     case IOT_OP_FSEEK: /* from where is not recorded */

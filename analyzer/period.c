@@ -7,6 +7,7 @@
 #include "analyzer/anchors.h"
 #include "analyzer/cycle.h"
 #include "analyzer/loading.h"
+#include "analyzer/op_sets.h"
 
 enum {
     STEPS_MIN = 6,
@@ -58,27 +59,6 @@ static int by_size(const void *a, const void *b)
 
 /* --- what is written between two steps --- */
 
-static int opens(unsigned op)
-{
-    switch (op) {
-    case IOT_OP_OPEN:
-    case IOT_OP_OPENAT:
-    case IOT_OP_CREAT:
-    case IOT_OP_MKSTEMP:
-    case IOT_OP_TMPFILE:
-    case IOT_OP_SHM_OPEN:
-    case IOT_OP_FOPEN:
-        return 1;
-    default:
-        return 0;
-    }
-}
-
-static int closes(unsigned op)
-{
-    return op == IOT_OP_CLOSE || op == IOT_OP_FCLOSE;
-}
-
 static int find_episodes(struct search *s)
 {
     const struct iot_anchors *a = &s->anchors;
@@ -89,7 +69,7 @@ static int find_episodes(struct search *s)
     size_t open = SIZE_MAX, written = 0;
     for (size_t p = 0; p < a->n; p++) {
         size_t i = a->events[p];
-        if (opens(e->op[i]) && e->file[i]) {
+        if (iot_op_opens(e->op[i]) && e->file[i]) {
             open = p;
             written = 0;
             continue;
@@ -99,7 +79,7 @@ static int find_episodes(struct search *s)
         written += iot_op_info(e->op[i])->moves == IOT_OUT;
         if (e->file[i] && e->file[i] != e->file[a->events[open]]) {
             open = SIZE_MAX;
-        } else if (closes(e->op[i])) {
+        } else if (iot_op_closes(e->op[i])) {
             if (written)
                 s->episodes[s->n_episodes++] =
                     (struct episode){iot_anchor_t0(a, open), iot_anchor_t1(a, p)};

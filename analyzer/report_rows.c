@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyzer/arena.h"
+#include "analyzer/op_sets.h"
 #include "analyzer/report_parts.h"
 
 static uint32_t add_row(struct iot_rows *rows, const struct iot_report_file *row)
@@ -68,20 +69,7 @@ static uint32_t row_of_mount(struct iot_rows *rows, const struct iot_mounts *mou
 
 static int is_open(unsigned op)
 {
-    switch (op) {
-    case IOT_OP_OPEN:
-    case IOT_OP_OPENAT:
-    case IOT_OP_CREAT:
-    case IOT_OP_MKSTEMP:
-    case IOT_OP_TMPFILE:
-    case IOT_OP_SHM_OPEN:
-    case IOT_OP_FOPEN:
-    case IOT_OP_FREOPEN:
-    case IOT_OP_OPENDIR:
-        return 1;
-    default:
-        return 0;
-    }
+    return iot_op_opens(op) || op == IOT_OP_FREOPEN || op == IOT_OP_OPENDIR;
 }
 
 static void count(struct iot_figures *f, const struct iot_events *e, size_t i, unsigned moves)

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "analyzer/op_sets.h"
 #include "analyzer/report.h"
 
 /* Of descriptors above nothing is known to be opened and closed. */
@@ -193,20 +194,11 @@ static void other_call(struct work *w, size_t i)
     const struct iot_events *e = w->events;
     int goes_on = 0;
 
-    switch (e->op[i]) {
-    case IOT_OP_OPEN:
-    case IOT_OP_OPENAT:
-    case IOT_OP_CREAT:
-    case IOT_OP_MKSTEMP:
-    case IOT_OP_TMPFILE:
-    case IOT_OP_SHM_OPEN:
-    case IOT_OP_FOPEN:
+    if (iot_op_opens(e->op[i]))
         open_session(w, i);
-        break;
-    case IOT_OP_CLOSE:
-    case IOT_OP_FCLOSE:
+    else if (iot_op_closes(e->op[i]))
         close_session(w, i);
-        break;
+    switch (e->op[i]) {
     case IOT_OP_LSEEK:
     case IOT_OP_FSEEK:
     case IOT_OP_FSTAT:
