@@ -3,12 +3,6 @@
 
 #include "preload/wrap.h"
 
-#define ERROR_NUMBER(sym, args)                                                                    \
-    struct iot_timed call = {.t0 = iot_now()};                                                     \
-    int result = iot_real.sym args;                                                                \
-    call.t1 = iot_now();                                                                           \
-    call.err = result;
-
 #define BY_FD(sym, operation, params, args, at)                                                    \
     int sym params                                                                                 \
     {                                                                                              \
@@ -16,7 +10,7 @@
         if (!t)                                                                                    \
             return iot_real.sym args;                                                              \
         uint32_t obj = iot_descriptor(t, fd);                                                      \
-        ERROR_NUMBER(sym, args)                                                                    \
+        IOT_TIMED_NUMBER(sym, args)                                                                \
         return (int)iot_timed_event(                                                               \
             t, call,                                                                               \
             &(struct iot_row){                                                                     \

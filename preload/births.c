@@ -95,19 +95,8 @@ ADOPTS(timerfd_create, TIMERFD_CREATE, (clockid_t clock, int flags), (clock, fla
 /* --- counters: libc moves the eight bytes itself --- */
 
 #define COUNTER(sym, operation, params, args)                                                      \
-    int sym params                                                                                 \
-    {                                                                                              \
-        struct iot_thread *t = iot_enter();                                                        \
-        if (!t)                                                                                    \
-            return iot_real.sym args;                                                              \
-        uint32_t obj = iot_descriptor(t, fd);                                                      \
-        IOT_TIMED(int, sym, args)                                                                  \
-        return (int)iot_timed_event(t, call,                                                       \
-                                    &(struct iot_row){.result = result,                            \
-                                                      .bytes = result ? 0 : sizeof(eventfd_t),     \
-                                                      .obj = obj,                                  \
-                                                      .op = IOT_OP_##operation});                  \
-    }
+    IOT_ON_DESCRIPTOR(int, sym, operation, params, args, fd,                                       \
+                      .bytes = result ? 0 : sizeof(eventfd_t))
 
 COUNTER(eventfd_read, EVENTFD_READ, (int fd, eventfd_t *value), (fd, value))
 COUNTER(eventfd_write, EVENTFD_WRITE, (int fd, eventfd_t value), (fd, value))

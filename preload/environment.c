@@ -10,16 +10,23 @@
 
 #define VARIABLE "IOTRACE_RUN="
 
+/* Whether as much of a variable can be read as is looked at. */
+static int is_there(uintptr_t *known, const char *variable)
+{
+    return iot_readable_near(known, variable, sizeof VARIABLE) || iot_readable_name(variable);
+}
+
 /* Behind a filter of system calls nobody is asked whether the list is there. */
 static int wants_addition(char *const envp[], size_t *count)
 {
     size_t n = 0, preload = 0;
+    uintptr_t list = 0, texts = 0;
     for (; envp; n++) {
-        if (!iot_confined && iot_readable(&envp[n], sizeof envp[n]) < sizeof envp[n])
+        if (!iot_confined && !iot_readable_near(&list, &envp[n], sizeof envp[n]))
             return 0; /* the call will say so */
         if (!envp[n])
             break;
-        if (!iot_confined && !iot_readable_name(envp[n]))
+        if (!iot_confined && !is_there(&texts, envp[n]))
             return 0;
         if (strncmp(envp[n], VARIABLE, sizeof VARIABLE - 1) == 0)
             return 0;

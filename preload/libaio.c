@@ -142,9 +142,10 @@ static struct call begin_submit(struct iot_thread *t, aio_context_t id, long n, 
         return c;
     size_t most = (size_t)n < ring->n ? (size_t)n : ring->n;
     long there = (long)(iot_readable(list, most * sizeof *list) / sizeof *list);
+    uintptr_t known = 0;
     for (; c.made < there; c.made++) {
         const struct iocb *request = list[c.made];
-        if (iot_readable(request, sizeof *request) < sizeof *request)
+        if (!iot_readable_near(&known, request, sizeof *request))
             break;
         made(t, request, c.t0);
     }

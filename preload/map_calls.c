@@ -126,14 +126,11 @@ int posix_madvise(void *at, size_t n, int advice)
     struct iot_thread *t = iot_mappings_has(at) ? iot_enter() : NULL;
     if (!t)
         return iot_real.posix_madvise(at, n, advice);
-    struct iot_timed call = {.t0 = iot_now()};
-    int failed = iot_real.posix_madvise(at, n, advice);
-    call.t1 = iot_now();
-    call.err = failed;
+    IOT_TIMED_NUMBER(posix_madvise, (at, n, advice))
     iot_timed_event(t, call,
-                    &(struct iot_row){.result = failed ? -1 : 0,
+                    &(struct iot_row){.result = result ? -1 : 0,
                                       .offset = advice,
                                       .addr = (uint64_t)(uintptr_t)at,
                                       .op = IOT_OP_MADVISE});
-    return failed;
+    return result;
 }

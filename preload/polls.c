@@ -33,10 +33,7 @@ int clock_nanosleep(clockid_t clock, int flags, const struct timespec *wanted,
         return iot_real.clock_nanosleep(clock, flags, wanted, left);
     struct timespec began = {0, 0};
     int absolute = flags & TIMER_ABSTIME && iot_sys(SYS_clock_gettime, clock, &began) == 0;
-    struct iot_timed call = {.t0 = iot_now()};
-    int result = iot_real.clock_nanosleep(clock, flags, wanted, left);
-    call.t1 = iot_now();
-    call.err = result;
+    IOT_TIMED_NUMBER(clock_nanosleep, (clock, flags, wanted, left))
     int64_t ns = 0;
     int was_read = result == 0 || result == EINTR;
     if (was_read && (absolute || !(flags & TIMER_ABSTIME)))

@@ -1,7 +1,6 @@
 #include "preload/readable.h"
 
 #include <limits.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "preload/sys.h"
@@ -21,6 +20,17 @@ size_t iot_readable(const void *from, size_t n)
     while (found < n && is_there((uintptr_t)from + found))
         found += PAGE - ((uintptr_t)from + found) % PAGE;
     return found < n ? found : n;
+}
+
+int iot_readable_near(uintptr_t *known, const void *at, size_t n)
+{
+    uintptr_t first = (uintptr_t)at / PAGE, last = ((uintptr_t)at + n - 1) / PAGE;
+    if (first != *known || last != *known) {
+        if (iot_readable(at, n) < n)
+            return 0;
+        *known = last;
+    }
+    return 1;
 }
 
 int iot_readable_name(const char *name)

@@ -4,9 +4,14 @@
 #define IOT_PRELOAD_READABLE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* How many of the n bytes can be read before one that can't. 0 where the kernel may not be asked. */
 size_t iot_readable(const void *at, size_t n);
+
+/* Whether all n bytes can be read, of one of many things that lie close together: the kernel is asked
+ * once a page. *known is that page; 0 before the first. */
+int iot_readable_near(uintptr_t *known, const void *at, size_t n);
 
 /* Whether a name can be read to its end, or as far as names go. */
 int iot_readable_name(const char *name);

@@ -17,10 +17,7 @@ int sigwait(const sigset_t *restrict set, int *restrict number)
     struct iot_thread *t = iot_enter();
     if (!t)
         return iot_real.sigwait(set, number);
-    struct iot_timed call = {.t0 = iot_now()};
-    int result = iot_real.sigwait(set, number);
-    call.t1 = iot_now();
-    call.err = result;
+    IOT_TIMED_NUMBER(sigwait, (set, number))
     waited(t, call, result ? 0 : *number);
     return result;
 }

@@ -78,29 +78,20 @@ PRINTF(__wprintf_chk, PRINTF, (int flag, const wchar_t *restrict format, ...), _
 
 /* --- to a descriptor: libc has a stream of its own for the time of the call --- */
 
-static int dprinted(struct iot_thread *t, struct iot_timed call, uint16_t op, uint32_t obj,
-                    int result)
-{
-    return (int)iot_timed_event(
-        t, call,
-        &(struct iot_row){
-            .result = result, .bytes = result > 0 ? result : 0, .obj = obj, .op = op});
-}
-
 #define VDPRINTF(sym, params, args)                                                                \
-    int sym params                                                                                 \
-    {                                                                                              \
-        struct iot_thread *t = iot_enter();                                                        \
-        if (!t)                                                                                    \
-            return iot_real.sym args;                                                              \
-        uint32_t obj = iot_descriptor(t, fd);                                                      \
-        IOT_TIMED(int, sym, args)                                                                  \
-        return dprinted(t, call, IOT_OP_VDPRINTF, obj, result);                                    \
-    }
+    IOT_ON_DESCRIPTOR(int, sym, VDPRINTF, params, args, fd, .bytes = result > 0 ? result : 0)
 
 VDPRINTF(vdprintf, (int fd, const char *restrict format, va_list ap), (fd, format, ap))
 VDPRINTF(__vdprintf_chk, (int fd, int flag, const char *restrict format, va_list ap),
          (fd, flag, format, ap))
+
+static int dprinted(struct iot_thread *t, struct iot_timed call, uint32_t obj, int result)
+{
+    return (int)iot_timed_event(
+        t, call,
+        &(struct iot_row){
+            .result = result, .bytes = result > 0 ? result : 0, .obj = obj, .op = IOT_OP_DPRINTF});
+}
 
 #define DPRINTF(sym, params, real, args)                                                           \
     int sym params                                                                                 \
@@ -111,7 +102,7 @@ VDPRINTF(__vdprintf_chk, (int fd, int flag, const char *restrict format, va_list
         uint32_t obj = t ? iot_descriptor(t, fd) : 0;                                              \
         IOT_TIMED(int, real, args)                                                                 \
         va_end(ap);                                                                                \
-        return t ? dprinted(t, call, IOT_OP_DPRINTF, obj, result) : result;                        \
+        return t ? dprinted(t, call, obj, result) : result;                                        \
     }
 
 DPRINTF(dprintf, (int fd, const char *restrict format, ...), vdprintf, (fd, format, ap))

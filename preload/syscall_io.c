@@ -189,7 +189,7 @@ static void after(struct iot_thread *t, long number, const long a[6], struct iot
         break;
     case NAMED_2:
         row->obj = name_at(t, call, folder(k, a), a[k->b]);
-        row->obj2 = name_at(t, call, (int)a[k->b + 1], a[k->b + 2]);
+        row->obj2 = iot_second_path_of(t, call, (int)a[k->b + 1], (const char *)a[k->b + 2]);
         break;
     case OPENS:
         row->obj2 = name_at(t, call, folder(k, a), a[k->b]);

@@ -14,19 +14,7 @@ static int64_t bytes_of(const struct mmsghdr *messages, int n)
 
 /* The result is how many messages, the bytes are theirs. */
 #define MESSAGES(sym, operation, params, args)                                                     \
-    int sym params                                                                                 \
-    {                                                                                              \
-        struct iot_thread *t = iot_enter();                                                        \
-        if (!t)                                                                                    \
-            return iot_real.sym args;                                                              \
-        uint32_t obj = iot_descriptor(t, fd);                                                      \
-        IOT_TIMED(int, sym, args)                                                                  \
-        return (int)iot_timed_event(t, call,                                                       \
-                                    &(struct iot_row){.result = result,                            \
-                                                      .bytes = bytes_of(messages, result),         \
-                                                      .obj = obj,                                  \
-                                                      .op = IOT_OP_##operation});                  \
-    }
+    IOT_ON_DESCRIPTOR(int, sym, operation, params, args, fd, .bytes = bytes_of(messages, result))
 
 MESSAGES(sendmmsg, SENDMMSG, (int fd, struct mmsghdr *messages, unsigned n, int flags),
          (fd, messages, n, flags))

@@ -8,15 +8,8 @@
 #define IOT_NO_OFFSET 0
 
 #define IO(ret, sym, operation, params, args, fd, at)                                              \
-    ret sym params                                                                                 \
-    {                                                                                              \
-        struct iot_thread *t = iot_enter();                                                        \
-        if (!t)                                                                                    \
-            return iot_real.sym args;                                                              \
-        uint32_t obj = iot_descriptor(t, fd);                                                      \
-        IOT_TIMED(ret, sym, args)                                                                  \
-        IOT_RETURN_EVENT(operation, .bytes = result > 0 ? result : 0, .offset = at, .obj = obj)    \
-    }
+    IOT_ON_DESCRIPTOR(ret, sym, operation, params, args, fd, .bytes = result > 0 ? result : 0,     \
+                      .offset = at)
 
 #define IO2(ret, sym, operation, params, args, source, destination)                                \
     ret sym params                                                                                 \

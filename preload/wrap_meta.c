@@ -11,15 +11,7 @@
 #define PATH_OF(dir, path) iot_path_of(t, call, dir, path)
 
 #define FD(ret, sym, operation, params, args, fd, at)                                              \
-    ret sym params                                                                                 \
-    {                                                                                              \
-        struct iot_thread *t = iot_enter();                                                        \
-        if (!t)                                                                                    \
-            return iot_real.sym args;                                                              \
-        uint32_t obj = iot_descriptor(t, fd);                                                      \
-        IOT_TIMED(ret, sym, args)                                                                  \
-        IOT_RETURN_EVENT(operation, .offset = (int64_t)(at), .obj = obj)                           \
-    }
+    IOT_ON_DESCRIPTOR(ret, sym, operation, params, args, fd, .offset = (int64_t)(at))
 
 #define PATH(ret, sym, operation, params, args, dir, path, at)                                     \
     ret sym params                                                                                 \
@@ -38,7 +30,8 @@
         if (!t)                                                                                    \
             return iot_real.sym args;                                                              \
         IOT_TIMED(ret, sym, args)                                                                  \
-        IOT_RETURN_EVENT(operation, .obj = PATH_OF(from_dir, from), .obj2 = PATH_OF(to_dir, to))   \
+        IOT_RETURN_EVENT(operation, .obj = PATH_OF(from_dir, from),                                \
+                         .obj2 = iot_second_path_of(t, call, to_dir, to))                          \
     }
 
 #define NONE(ret, sym, operation, params, args, at, address)                                       \
