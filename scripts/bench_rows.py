@@ -14,6 +14,9 @@ CALL_LIMITS = {
     "write": {"tsc": "40, 70 with compression", "monotonic": "80, 110 with compression"},
     "lock": {"tsc": "10"},
 }
+OPENS = 20_000          # in each of the driver's own rounds, of files of these sizes
+OPENED = {"4 kB": 4096, "4 MB": 4 << 20, "64 GB, of which 4 MB are in the page cache": 64 << 30}
+IN_CACHE = 4 << 20
 EXECS = 200             # a round of `startup`; the slow ones make fewer, but
 LEAST_EXECS = 20
 EXIT_EVENTS = 2_000_000
@@ -82,6 +85,30 @@ def cached(machine, options):
                          "≥ 95" if one.label == "iotrace" and threads == 4 else ""])
     return table(["threads", "with", "kops/s", "ns a call more than with nothing",
                   "% of two clock readings", "limit"], rows)
+
+
+def opening(machine, options):
+    """What an open and its close cost, with what is asked about the page cache at each open."""
+    rows = []
+    for label, size in OPENED.items():
+        path = machine.folder / "opened"
+        with open(path, "wb") as file:
+            file.write(bytes(min(size, IN_CACHE)))
+            file.truncate(size)
+        group = [machine.bare(), machine.two_clocks("tsc"), machine.traced("tsc")]
+        results = interleave(options.rounds, group, lambda one: machine.driver(
+            one, "open", OPENS, options=("-o",), file=path))
+        path.unlink()
+        for place, one in enumerate(group):
+            if one.missing:
+                rows.append([label, one.label, one.missing, "", ""])
+                continue
+            rows.append([label, one.label,
+                         spread([it["ns_median"] / 1000 for it in results[place]]).text(2),
+                         spread([(it["ns_median"] - base["ns_median"]) / 1000
+                                 for it, base in zip(results[place], results[0])]).text(2)
+                         if place else "–", "10" if one.label == "iotrace" else ""])
+    return table(["file", "with", "µs an open and close", "µs more than with nothing", "limit"], rows)
 
 
 def startup(machine, options):
@@ -209,5 +236,5 @@ def lttng_size(machine):
     return f" LTTng-UST: {folder_bytes(folder)[0] / made:.1f} bytes an event of the loop."
 
 
-ROWS = {"call": call, "cached": cached, "startup": startup, "instructions": instructions,
+ROWS = {"call": call, "cached": cached, "open": opening, "startup": startup, "instructions": instructions,
         "exit": ending, "longest": longest, "size": size}

@@ -182,10 +182,10 @@ class Machine:
             env = self.environment(contender, behind, trace)
             return figures(run(argv, env).stdout)
 
-    def driver(self, contender, kind, calls, threads=1, behind=(), options=()):
+    def driver(self, contender, kind, calls, threads=1, behind=(), options=(), file=None):
         calls = max(1000, int(calls * contender.share))
-        return self.program(contender, "driver", *options, "-t", threads, "-n", calls, kind, self.file,
-                            behind=behind)
+        return self.program(contender, "driver", *options, "-t", threads, "-n", calls, kind,
+                            file or self.file, behind=behind)
 
     # LTTng.
 

@@ -1,6 +1,6 @@
 /* Makes calls of one kind in several threads and prints what one of them costs:
  *
- *     driver [-o] [-t THREADS] [-n CALLS] [-r ROUNDS] empty|lock|pread|write FILE
+ *     driver [-o] [-t THREADS] [-n CALLS] [-r ROUNDS] empty|lock|open|pread|write FILE
  *
  * One line: `kind=pread threads=1 … total_calls=… ns_median=… ns_min=… ns_max=… kops_median=…`.
  * A round is CALLS calls in each thread; one round more, the first, is not counted, but its calls
@@ -40,6 +40,7 @@ struct kind {
 
 static const struct kind *kind;
 static uint64_t calls = 500000;
+static const char *path;
 static int file = BENCH_FD;
 static off_t blocks; /* whole blocks in FILE */
 static unsigned rounds = 5;
@@ -89,9 +90,20 @@ static void loop_lock(struct thread *t)
     }
 }
 
+/* FILE opened and closed again: one call. */
+static void loop_open(struct thread *t)
+{
+    for (uint64_t i = 0; i < calls; i++) {
+        int fd = open(path, O_RDONLY);
+        if (fd >= 0 && close(fd) == 0)
+            t->bytes += BENCH_BLOCK;
+    }
+}
+
 static const struct kind kinds[] = {
     {"empty", loop_empty},
     {"lock", loop_lock},
+    {"open", loop_open},
     {"pread", loop_pread},
     {"write", loop_write},
 };
@@ -157,7 +169,7 @@ static unsigned long number(const char *text, unsigned long max)
     return value;
 }
 
-static void open_file(const char *path, int as_opened)
+static void open_file(int as_opened)
 {
     struct stat st;
     int fd = open(path, O_RDWR);
@@ -200,9 +212,10 @@ int main(int argc, char **argv)
             return 2;
     }
     if (argc - optind != 2)
-        fail("usage", "driver [-o] [-t THREADS] [-n CALLS] [-r ROUNDS] empty|lock|pread|write FILE");
+        fail("usage", "driver [-o] [-t THREADS] [-n CALLS] [-r ROUNDS] empty|lock|open|pread|write FILE");
     kind = find_kind(argv[optind]);
-    open_file(argv[optind + 1], as_opened);
+    path = argv[optind + 1];
+    open_file(as_opened);
 
     struct thread *threads = aligned_alloc(BENCH_BLOCK, n * sizeof(*threads));
     if (threads == NULL)
