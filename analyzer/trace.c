@@ -208,24 +208,24 @@ static int open_images(struct iot_reading *r, struct dirent **entries, int n, ch
         r->images[i].file.fd = -1;
     if (iot_workers_run((size_t)n, open_image, &(struct opening){r, entries}))
         return -1;
+    int failed = 0;
     r->n_images = 0;
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; i++) { /* to the end, for all that is kept has to be given back */
         struct iot_image *image = &r->images[i];
         if (!image->unusable) {
             r->images[r->n_images++] = *image;
-            continue;
+        } else if (image->file.newer) {
+            if (!failed)
+                snprintf(error, ERROR_BYTES, "%s/%s: %s; a newer iotrace reads it", trace->folder,
+                         entries[i]->d_name, image->file.damage);
+            failed = -1;
+        } else {
+            trace->salvaged_processes++;
+            failed |= note_damage(trace, entries[i]->d_name, image->file.damage);
         }
-        if (image->file.newer) {
-            snprintf(error, ERROR_BYTES, "%s/%s: %s; a newer iotrace reads it", trace->folder,
-                     entries[i]->d_name, image->file.damage);
-            return -1;
-        }
-        trace->salvaged_processes++;
-        if (note_damage(trace, entries[i]->d_name, image->file.damage))
-            return -1;
     }
-    if (r->n_images)
-        return 0;
+    if (failed || r->n_images)
+        return failed;
     snprintf(error, ERROR_BYTES, "%s/%s; give the folder of another run, or trace this one again",
              trace->folder, trace->damage);
     return -1;
