@@ -18,6 +18,10 @@ struct iot_command {
     int (*run)(int argc, char **argv);
 };
 
+/* All of them, by name. */
+extern const struct iot_command iot_commands[];
+extern const size_t iot_n_commands;
+
 /* Prints "iotrace: " and the message as one line on standard error, control characters and bytes
  * that are not UTF-8 as \xNN. */
 void iot_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -27,6 +31,7 @@ void iot_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int iot_finish_stdout(void);
 
 int iot_cmd_compare(int argc, char **argv);
+int iot_cmd_completion(int argc, char **argv);
 int iot_cmd_doctor(int argc, char **argv);
 int iot_cmd_dump(int argc, char **argv);
 int iot_cmd_experiment(int argc, char **argv);
@@ -39,6 +44,7 @@ int iot_cmd_whatif(int argc, char **argv);
 
 /* What their arguments may be. */
 extern const struct iot_synopsis iot_synopsis_compare;
+extern const struct iot_synopsis iot_synopsis_completion;
 extern const struct iot_synopsis iot_synopsis_doctor;
 extern const struct iot_synopsis iot_synopsis_dump;
 extern const struct iot_synopsis iot_synopsis_experiment;
