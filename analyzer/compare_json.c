@@ -8,7 +8,8 @@ static const char *const sides[IOT_SIDES] = {"base", "candidate"};
 static const char *const kinds[] = {[IOT_METRIC_TIME] = "time",
                                     [IOT_METRIC_RATE] = "rate",
                                     [IOT_METRIC_COUNT] = "count",
-                                    [IOT_METRIC_BYTES] = "bytes"};
+                                    [IOT_METRIC_BYTES] = "bytes",
+                                    [IOT_METRIC_RATIO] = "ratio"};
 
 /* Counts as integers. */
 static void put_number(struct iot_json *json, const char *key, double value)

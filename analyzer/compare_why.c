@@ -18,7 +18,8 @@ struct group {
     char key[KEY_BYTES];
     const char *path, *scope[IOT_SIDES]; /* of one of them */
     int object;
-    double sum[IOT_SIDES][FIGURES_MAX]; /* a run's, on average */
+    double sum[IOT_SIDES][FIGURES_MAX]; /* a run's, on average; of a ratio by how much its parts differ */
+    double placed[IOT_SIDES], distinct[IOT_SIDES]; /* bytes, the same */
     double fixed[IOT_SIDES];            /* fixed latency of all data calls, ns */
 };
 
@@ -96,19 +97,30 @@ static struct group *find_group(struct groups *groups, const char *path, int obj
     return wanted;
 }
 
+static double member_number(const json_t *row, const char *key)
+{
+    return json_number_value(json_object_get(row, key));
+}
+
 static int add_file(struct groups *groups, const json_t *file, int side, double runs)
 {
     const char *path = json_string_value(json_object_get(file, "path"));
     struct group *g = path ? find_group(groups, path, object_of(file)) : NULL;
-    double calls = json_number_value(json_object_get(file, "data_ops"));
+    double calls = member_number(file, "data_ops");
     if (!path)
         return 0;
     if (!g)
         return -1;
+    double placed = member_number(file, "placed_bytes"),
+           distinct = member_number(file, "distinct_bytes");
     for (size_t f = 0; f < iot_metric_n_figures; f++)
-        g->sum[side][f] +=
-            json_number_value(json_object_get(file, iot_metric_figures[f].key)) / runs;
-    g->fixed[side] += json_number_value(json_object_get(file, "fixed_latency_ns")) * calls / runs;
+        g->sum[side][f] += (iot_metric_figures[f].kind == IOT_METRIC_RATIO
+                                ? placed - distinct
+                                : member_number(file, iot_metric_figures[f].key)) /
+                           runs;
+    g->placed[side] += placed / runs;
+    g->distinct[side] += distinct / runs;
+    g->fixed[side] += member_number(file, "fixed_latency_ns") * calls / runs;
     g->scope[side] = json_string_value(json_object_get(file, "cache_scope"));
     return 0;
 }
@@ -191,6 +203,15 @@ static void put_calls(struct sentence *s, const double *a, const double *b)
         put(s, "%s → %s metadata calls", count(a[meta]).text, count(b[meta]).text);
 }
 
+static void put_again(struct sentence *s, const struct group *g)
+{
+    double a = g->distinct[IOT_BASE] > 0 ? g->placed[IOT_BASE] / g->distinct[IOT_BASE] : 1;
+    double b = g->distinct[IOT_CANDIDATE] > 0 ? g->placed[IOT_CANDIDATE] / g->distinct[IOT_CANDIDATE]
+                                              : 1;
+    if (differs(a, b, 0.05))
+        put(s, "each byte is read %.3g → %.3g times", a, b);
+}
+
 static double share(double part, double whole)
 {
     return whole > 0 ? fmin(1, part / whole) : 0;
@@ -225,6 +246,7 @@ static void tell_group(const struct group *g, char text[IOT_NOTE_BYTES])
 
     s.n = (size_t)snprintf(text, IOT_NOTE_BYTES, "%s (%s): ", g->key, iot_object_names[g->object]);
     put_calls(&s, a, b);
+    put_again(&s, g);
     put_times(&s, g, a, b);
     size_t service = figure("service");
     if (!s.clauses)

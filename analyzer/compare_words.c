@@ -8,7 +8,8 @@
 const char *const iot_compare_units[] = {[IOT_METRIC_TIME] = "ns",
                                          [IOT_METRIC_RATE] = "GB/s",
                                          [IOT_METRIC_COUNT] = "",
-                                         [IOT_METRIC_BYTES] = "B"};
+                                         [IOT_METRIC_BYTES] = "B",
+                                         [IOT_METRIC_RATIO] = ""};
 
 /* --- figures --- */
 
@@ -32,6 +33,9 @@ struct iot_words iot_compare_value(enum iot_metric_kind kind, double value)
         return iot_people_time(iot_compare_integer(value));
     case IOT_METRIC_RATE:
         snprintf(words.text, sizeof words.text, "%.3g GB/s", value);
+        return words;
+    case IOT_METRIC_RATIO:
+        snprintf(words.text, sizeof words.text, "%.3gx", value);
         return words;
     case IOT_METRIC_COUNT:
         return iot_people_count(iot_compare_integer(value));

@@ -254,23 +254,23 @@ int iot_explain(struct iot_explained *x, const struct iot_explainer *explainer, 
     size_t n = 0;
     *x = (struct iot_explained){.explainer = explainer, .file = file};
     struct iot_lane_event *events = events_of(explainer, file, &n);
-    enum iot_order *orders = malloc((n + 1) * sizeof *orders);
+    struct iot_placed *placed = malloc((n + 1) * sizeof *placed);
     uint32_t *of_lane = malloc((t->n_lanes + 1) * sizeof *of_lane);
     uint8_t *opens = calloc(t->n_processes + 1, 1);
     x->lanes = calloc(t->n_lanes + 1, sizeof *x->lanes);
 
-    int failed = !events || !orders || !of_lane || !opens || !x->lanes ||
-                 iot_orders_find(orders, t, events, n);
+    int failed = !events || !placed || !of_lane || !opens || !x->lanes ||
+                 iot_orders_find(placed, t, events, n);
     if (!failed)
         memset(of_lane, 0xff, t->n_lanes * sizeof *of_lane); /* IOT_NO_INDEX */
     for (size_t k = 0; k < n && !failed; k++)
-        failed = count_event(x, of_lane, opens, &events[k], orders[k]);
+        failed = count_event(x, of_lane, opens, &events[k], placed[k].order);
     if (!failed && x->n_lanes)
         qsort(x->lanes, x->n_lanes, sizeof *x->lanes, by_weight);
     failed = failed || iot_call_sites_find(&x->sites, &x->n_sites, IOT_EXPLAIN_SITES, t,
                                            explainer->model, file, t->arena);
     free(events);
-    free(orders);
+    free(placed);
     free(of_lane);
     free(opens);
     return failed ? -1 : 0;

@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/events.h"
 #include "analyzer/op_sets.h"
 #include "analyzer/table.h"
 
-enum { NOT_KNOWN = -1, DEPTH_MAX = 64 };
+enum { NOT_KNOWN = IOT_PLACE_UNKNOWN, DEPTH_MAX = 64 };
 
 /* One open file: what descriptors that were duplicated or inherited have in common. */
 struct open_file {
@@ -120,12 +121,6 @@ static struct open_file *open_of(struct walk *w, uint32_t process, int64_t fd)
     return &w->opens[made];
 }
 
-static int is_placed(unsigned op)
-{
-    return op == IOT_OP_PREAD || op == IOT_OP_PWRITE || op == IOT_OP_PREADV ||
-           op == IOT_OP_PWRITEV || op == IOT_OP_PREADV2 || op == IOT_OP_PWRITEV2;
-}
-
 static enum iot_order follow(struct open_file *o, int writes, int64_t begin, int64_t bytes)
 {
     enum iot_order order = IOT_ORDER_FIRST;
@@ -150,7 +145,7 @@ static enum iot_order follow(struct open_file *o, int writes, int64_t begin, int
     return order;
 }
 
-static int note_data(struct walk *w, uint32_t process, size_t i, enum iot_order *order)
+static int note_data(struct walk *w, uint32_t process, size_t i, struct iot_placed *placed)
 {
     const struct iot_events *e = &w->trace->events;
     unsigned moves = iot_op_info(e->op[i])->moves;
@@ -159,9 +154,10 @@ static int note_data(struct walk *w, uint32_t process, size_t i, enum iot_order 
         return 0;
     if (!(o = open_of(w, process, e->fd[i])))
         return -1;
-    int placed = is_placed(e->op[i]) && e->offset[i] >= 0;
-    *order = follow(o, moves == IOT_OUT, placed ? e->offset[i] : o->position, e->bytes[i]);
-    if (!placed && o->position != NOT_KNOWN)
+    int64_t named = iot_event_offset(e, i);
+    placed->begin = named >= 0 ? named : moves == IOT_OUT && o->appends ? NOT_KNOWN : o->position;
+    placed->order = follow(o, moves == IOT_OUT, placed->begin, e->bytes[i]);
+    if (named < 0 && o->position != NOT_KNOWN)
         o->position += e->bytes[i];
     return 0;
 }
@@ -189,14 +185,14 @@ static int note_dup(struct walk *w, uint32_t process, size_t i)
     return o ? bind(w, key_of(process, e->result[i]), (uint32_t)(o - w->opens)) : -1;
 }
 
-static int note_event(struct walk *w, const struct iot_lane_event *at, enum iot_order *order)
+static int note_event(struct walk *w, const struct iot_lane_event *at, struct iot_placed *placed)
 {
     const struct iot_events *e = &w->trace->events;
     uint32_t process = w->trace->lanes[at->lane].process;
     size_t i = at->event;
 
     if (iot_op_info(e->op[i])->class_ == IOT_DATA)
-        return note_data(w, process, i, order);
+        return note_data(w, process, i, placed);
     if (e->err[i])
         return 0;
     if (iot_op_opens(e->op[i]) || e->op[i] == IOT_OP_FREOPEN)
@@ -205,9 +201,12 @@ static int note_event(struct walk *w, const struct iot_lane_event *at, enum iot_
     case IOT_OP_LSEEK:
         return note_seek(w, process, i, e->result[i]);
     case IOT_OP_FSEEK: /* from where is not recorded */
+    case IOT_OP_FSETPOS:
         return note_seek(w, process, i, NOT_KNOWN);
     case IOT_OP_REWIND:
         return note_seek(w, process, i, 0);
+    case IOT_OP_FCNTL: /* only one that makes a duplicate says no command */
+        return e->offset[i] ? 0 : note_dup(w, process, i);
     case IOT_OP_DUP:
     case IOT_OP_DUP2:
     case IOT_OP_DUP3:
@@ -217,14 +216,14 @@ static int note_event(struct walk *w, const struct iot_lane_event *at, enum iot_
     }
 }
 
-int iot_orders_find(enum iot_order *orders, const struct iot_trace *trace,
+int iot_orders_find(struct iot_placed *placed, const struct iot_trace *trace,
                     const struct iot_lane_event *events, size_t n)
 {
     struct walk w = {.trace = trace};
     int failed = 0;
     for (size_t k = 0; k < n && !failed; k++) {
-        orders[k] = IOT_ORDER_FIRST;
-        failed = note_event(&w, &events[k], &orders[k]);
+        placed[k] = (struct iot_placed){IOT_ORDER_FIRST, IOT_PLACE_UNKNOWN};
+        failed = note_event(&w, &events[k], &placed[k]);
     }
     iot_table_free(&w.by_key);
     free(w.opens);

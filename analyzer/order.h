@@ -1,4 +1,4 @@
-/* In which order the calls on one file go through it. */
+/* In which order the calls on one file go through it, and where in it they begin. */
 #ifndef IOT_ANALYZER_ORDER_H
 #define IOT_ANALYZER_ORDER_H
 
@@ -20,10 +20,17 @@ struct iot_lane_event {
     uint32_t lane;
 };
 
-/* The order of each of the events of one file, which are sorted by time; FIRST of all that move
- * no bytes. Positions are followed through open, read, write, seek and dup, and from a process to
- * its children. Returns 0, -1 without memory. */
-int iot_orders_find(enum iot_order *orders, const struct iot_trace *trace,
+/* A call's; of one that moves no bytes, and of the kind of sendfile, FIRST and IOT_PLACE_UNKNOWN. */
+struct iot_placed {
+    enum iot_order order;
+    int64_t begin; /* in the file */
+};
+#define IOT_PLACE_UNKNOWN INT64_C(-1)
+
+/* Of each of the events of one file, which are sorted by time. Positions are followed through
+ * open, read, write, seek and dup, and from a process to its children. Returns 0, -1 without
+ * memory. */
+int iot_orders_find(struct iot_placed *placed, const struct iot_trace *trace,
                     const struct iot_lane_event *events, size_t n);
 
 #endif

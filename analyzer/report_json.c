@@ -259,6 +259,21 @@ void iot_report_put_figures(struct iot_json *json, const struct iot_figures *f)
     iot_json_put_int(json, "opens", f->opens);
 }
 
+/* null: no read has a place that is known. */
+void iot_report_put_reads(struct iot_json *json, const struct iot_figures *f)
+{
+    if (f->distinct_bytes > 0) {
+        iot_json_put_int(json, "placed_bytes", f->placed_bytes);
+        iot_json_put_int(json, "distinct_bytes", f->distinct_bytes);
+        iot_json_put_double(json, "read_amplification",
+                            (double)f->placed_bytes / (double)f->distinct_bytes);
+    } else {
+        iot_json_put_null(json, "placed_bytes");
+        iot_json_put_null(json, "distinct_bytes");
+        iot_json_put_null(json, "read_amplification");
+    }
+}
+
 static void put_objects(struct iot_json *json, const struct iot_report *r)
 {
     iot_json_put_array(json, "objects");
@@ -267,6 +282,7 @@ static void put_objects(struct iot_json *json, const struct iot_report *r)
         iot_json_put_string(json, "object", iot_object_names[o]);
         iot_json_put_uint(json, "files", r->objects[o].files);
         iot_report_put_figures(json, &r->objects[o].figures);
+        iot_report_put_reads(json, &r->objects[o].figures);
         iot_json_end_object(json);
     }
     iot_json_end_array(json);
@@ -297,6 +313,7 @@ static void put_files(struct iot_json *json, const struct iot_report *r)
         iot_json_put_string(json, "why", f->why);
         iot_report_put_figures(json, &f->figures);
         put_ready(json, &f->ready);
+        iot_report_put_reads(json, &f->figures);
         iot_json_end_object(json);
     }
     iot_json_end_array(json);
