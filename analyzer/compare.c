@@ -63,10 +63,11 @@ static bool is_too_new(struct iot_comparison *c, const struct iot_compared *m)
     if (base == is_known(&c->sides[IOT_CANDIDATE], &m->metric) || by_user(m->rule))
         return false;
     if (m->gated && f->n_notes < IOT_NOTES_MAX)
-        snprintf(f->notes[f->n_notes++], IOT_NOTE_BYTES,
-                 "The reports of the %s are of an older version, which does not know %.100s: it is not "
-                 "gated",
-                 base ? "candidate" : "base", m->name);
+        snprintf(
+            f->notes[f->n_notes++], IOT_NOTE_BYTES,
+            "The reports of the %s are of an older version, which does not know %.100s: it is not "
+            "gated",
+            base ? "candidate" : "base", m->name);
     return true;
 }
 

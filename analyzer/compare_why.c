@@ -1,4 +1,5 @@
-/* Why something regressed: the files, the phase and the waits that make most of it, in a line each.
+/* Why something regressed: the files, the call site, the phase and the wait that make most of it,
+ * in a line each.
  *
  * Files of different runs are the same if their last two parts are, numbers aside: every run has
  * its own temporary folder, and shards are one group.
@@ -18,9 +19,10 @@ struct group {
     char key[KEY_BYTES];
     const char *path, *scope[IOT_SIDES]; /* of one of them */
     int object;
-    double sum[IOT_SIDES][FIGURES_MAX]; /* a run's, on average; of a ratio by how much its parts differ */
+    double sum[IOT_SIDES]
+              [FIGURES_MAX]; /* a run's, on average; of a ratio by how much its parts differ */
     double placed[IOT_SIDES], distinct[IOT_SIDES]; /* bytes, the same */
-    double fixed[IOT_SIDES];            /* fixed latency of all data calls, ns */
+    double fixed[IOT_SIDES];                       /* fixed latency of all data calls, ns */
 };
 
 struct groups {
@@ -206,8 +208,8 @@ static void put_calls(struct sentence *s, const double *a, const double *b)
 static void put_again(struct sentence *s, const struct group *g)
 {
     double a = g->distinct[IOT_BASE] > 0 ? g->placed[IOT_BASE] / g->distinct[IOT_BASE] : 1;
-    double b = g->distinct[IOT_CANDIDATE] > 0 ? g->placed[IOT_CANDIDATE] / g->distinct[IOT_CANDIDATE]
-                                              : 1;
+    double b =
+        g->distinct[IOT_CANDIDATE] > 0 ? g->placed[IOT_CANDIDATE] / g->distinct[IOT_CANDIDATE] : 1;
     if (differs(a, b, 0.05))
         put(s, "each byte is read %.3g → %.3g times", a, b);
 }
@@ -414,6 +416,7 @@ int iot_compare_why(struct iot_comparison *c)
         if (failed)
             break;
         add_files(m, &groups);
+        iot_compare_add_site(c, m);
         if (!iot_metric_varies(&m->metric) || m->metric.object == IOT_METRIC_FILES)
             continue;
         add_phase(c, m);

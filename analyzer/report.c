@@ -33,6 +33,7 @@ int iot_report_make(struct iot_report *report, const struct iot_trace *trace,
     failed = failed ||
              iot_call_sites_find(&report->sites, &report->n_sites, IOT_REPORT_SITES, trace, model,
                                  IOT_NO_INDEX, report->arena) ||
+             iot_report_site_files(report) ||
              iot_report_queues(report) || iot_report_waits(report) ||
              iot_report_ranges(report) || iot_report_advise(report);
     return failed ? -1 : 0;

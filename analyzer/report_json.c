@@ -67,6 +67,8 @@ static void put_sites(struct iot_json *json, const struct iot_report *r)
         iot_json_put_uint(json, "calls", s->calls);
         iot_json_put_int(json, "bytes", s->bytes);
         iot_json_put_strings(json, "frames", s->frames, s->n_frames);
+        iot_json_put_string(json, "object", s->object);
+        iot_json_put_string(json, "path", s->path);
         iot_json_end_object(json);
     }
     iot_json_end_array(json);

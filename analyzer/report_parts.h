@@ -53,6 +53,9 @@ int iot_rows_recoverable(struct iot_rows *rows);
 int64_t iot_rows_won(const struct iot_report *report, const struct iot_figures *figures,
                      const uint8_t *selected);
 
+/* The object and the path of report->sites. */
+int iot_report_site_files(struct iot_report *report);
+
 /* report->advice, last of all: it looks at the queues, too. */
 int iot_report_advise(struct iot_report *report);
 

@@ -12,6 +12,7 @@ compare_trials.py has more changes. IOTRACE and LIBIOTRACE name what is measured
 if more than 1 % are false alarms, 77 if there is no such case here.
 """
 import argparse
+import contextlib
 import copy
 import importlib.util
 import json
@@ -77,9 +78,22 @@ def run_once(argv, trace, env=None):
 
 
 def record(folder, runs, make):
-    """Reports of that many traced runs; `make` makes a trace in the folder it is given, or says where."""
-    folder.mkdir()
-    return [report(make(folder / f"trace-{i}"), folder / f"run-{i:03}.json") for i in range(runs)]
+    """Reports of that many traced runs, without those that are there; `make` makes a trace in the folder
+    that it is given, and returns it."""
+    folder.mkdir(exist_ok=True)
+    paths = [folder / f"run-{i:03}.json" for i in range(runs)]
+    return [path if path.exists() else report(make(folder / "trace"), path) for path in paths]
+
+
+@contextlib.contextmanager
+def place(kept):
+    """Where reports go: a folder that stays, or one that does not."""
+    if kept:
+        Path(kept).mkdir(exist_ok=True)
+        yield Path(kept).resolve()
+        return
+    with tempfile.TemporaryDirectory(prefix="iotrace-rates-") as folder:
+        yield Path(folder).resolve()
 
 
 def case(name, work):
@@ -106,6 +120,7 @@ def case(name, work):
 
 def demo(folder):
     data = folder / "data"
+    shutil.rmtree(data, ignore_errors=True)
     subprocess.run([sys.executable, TOP / "scripts" / "demo" / "make_data.py", data], check=True,
                    capture_output=True)
     return [sys.executable, str(TOP / "scripts" / "demo" / "train.py"), str(data), "--steps", "40"]
@@ -174,7 +189,7 @@ def false_alarms(pool, pairs, size, name):
 
 def recorded(args, folder):
     argv = args.command or (None if args.case else demo(folder))
-    (folder / "work").mkdir()
+    (folder / "work").mkdir(exist_ok=True)
     make = case(args.case, folder / "work") if args.case else lambda trace: run_once(argv, trace)
     pool = record(folder / "runs", 2 * args.runs, make)
     name = args.case or (Path(argv[0]).name if args.command else "the demo")
@@ -210,14 +225,15 @@ def main():
     parser.add_argument("--runs", type=int, default=0, help="record so many a side")
     parser.add_argument("--changed", metavar="LINE", help="with --runs: what is to be found")
     parser.add_argument("--case", metavar="NAME", help="with --runs: what is run")
+    parser.add_argument("--keep", metavar="DIR", help="where reports are left, and taken from")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("command", nargs="*")
     args = parser.parse_args()
     if args.case and (args.command or args.changed):
         parser.error("a case is run as it is: no CMD, no --changed")
     random.seed(args.seed)
-    with tempfile.TemporaryDirectory(prefix="iotrace-rates-") as place:
-        alarms = (recorded if args.runs else made_up)(args, Path(place))
+    with place(args.keep) as folder:
+        alarms = (recorded if args.runs else made_up)(args, folder)
     return 1 if alarms > ALARMS_MAX else 0
 
 

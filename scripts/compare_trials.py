@@ -13,11 +13,11 @@ import argparse
 import json
 import os
 import random
+import shutil
 import sys
-import tempfile
 from pathlib import Path
 
-from compare_rates import ALARMS_MAX, TOP, TRIALS, false_alarms, iotrace, record, run_once
+from compare_rates import ALARMS_MAX, TOP, TRIALS, false_alarms, iotrace, place, record, run_once
 
 sys.path.insert(0, str(TOP / "tests" / "cases" / "programs"))
 sys.dont_write_bytecode = True
@@ -76,14 +76,15 @@ def main():
     parser.add_argument("--trials", type=int, default=TRIALS)
     parser.add_argument("--size", type=int, default=6, help="runs a side")
     parser.add_argument("--pairs", type=int, default=1000)
+    parser.add_argument("--keep", metavar="DIR", help="where reports are left, and taken from")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("changes", nargs="*", metavar="CHANGE", help="a part of its name")
     args = parser.parse_args()
     random.seed(args.seed)
     wanted = [c for c in CHANGES if not args.changes or any(word in c for word in args.changes)]
-    with tempfile.TemporaryDirectory(prefix="iotrace-trials-") as place:
-        folder = Path(place).resolve()
+    with place(args.keep) as folder:
         data = folder / "data"
+        shutil.rmtree(data, ignore_errors=True)
         changes.make(data, STEPS)
         pool = record(folder / "as-it-is", 2 * args.runs, maker(data, [], 1))
         found = [trial(args, folder, data, pool, name) for name in wanted]

@@ -8,7 +8,7 @@ OBJECTS = ["input", "artifact", "state", "output", "other"]
 
 TOP = ["schema", "run", "wall_ns", "path", "model", "objects", "total", "files", "phases", "queues",
        "advice", "evidence", "waits", "steps", "ranges", "marks", "sites"]
-SITE = ["exposed_ns", "service_ns", "calls", "bytes", "frames"]
+SITE = ["exposed_ns", "service_ns", "calls", "bytes", "frames", "object", "path"]
 PHASE = ["name", "start_ns", "end_ns", "steps", "step_ns", "objects", "per_step", "step_exposed"]
 PHASE_NAMES = [["run"], ["cold_start", "steady", "shutdown"]]  # or some of them, in this order
 PER_STEP = ["object", "ops", "bytes", "service_ns", "exposed_ns", "exposed_p50_ns", "exposed_p95_ns"]
@@ -272,6 +272,8 @@ def check_sites(bad, report):
         bad.same("fields of a site", SITE, list(site))
         if not site["frames"] or not all(type(f) is str and f for f in site["frames"]):
             bad.append(f"a site's frames are {site['frames']!r}")
+        if (site["path"], site["object"]) not in {(f["path"], f["object"]) for f in report["files"]}:
+            bad.append(f"a site's row is {site['path']!r} as {site['object']!r}")
     cost = [s["exposed_ns"] for s in sites]
     if cost != sorted(cost, reverse=True):
         bad.append("sites are not in the order of what they cost")
@@ -434,7 +436,8 @@ def example():
                        for ns in (9, 5)],
             "marks": [dict(zip(MARK, ("loaded", 1, 40, 40)))],
             "sites": [{"exposed_ns": 60, "service_ns": 90, "calls": 2, "bytes": 10,
-                       "frames": ["load+0x10 (app)", "main+0x2f (app)"]}]}
+                       "frames": ["load+0x10 (app)", "main+0x2f (app)"],
+                       "object": "input", "path": "/d/a"}]}
 
 
 def change(*keys, by=1):
@@ -460,6 +463,7 @@ BREAKS = {
     "fields in another order": lambda r: r["run"].update(host=r["run"].pop("host")),
     "dropped events": change("run", "dropped_events"),
     "a site dearer than the run": lambda r: r["sites"][0].update(exposed_ns=101),
+    "a site of no file": lambda r: r["sites"][0].update(object="output"),
     "a site without frames": lambda r: r["sites"][0].update(frames=[]),
     "a window longer than its run": lambda r: r["run"]["window"].update(run_ns=1000),
     "a window of another length": lambda r: r["run"]["window"]["parts"][0].update(end_ns=611),
