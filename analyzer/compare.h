@@ -98,6 +98,10 @@ extern const char *const iot_fingerprint_parts[]; /* NULL-terminated */
 int iot_compare_add(struct iot_comparison *c, enum iot_side side, const char *path,
                     const char *rules, char error[512]);
 
+/* The same of a report's text, which it changes; `name` is what it was read from. */
+int iot_compare_add_text(struct iot_comparison *c, enum iot_side side, const char *name, char *text,
+                         size_t n, char error[512]);
+
 /* Refuses runs that are there twice, sides without runs, and sides of different programs. */
 int iot_compare_check(const struct iot_comparison *c, char error[512]);
 

@@ -99,6 +99,8 @@ void iot_compare_write_json(const struct iot_comparison *c, FILE *out)
     for (size_t i = 0; i < c->n; i++)
         put_metric(&json, &c->metrics[i]);
     iot_json_end_array(&json);
+    iot_compare_next(c, verdict);
+    put_text(&json, "next", verdict);
     iot_json_end_object(&json);
     iot_json_finish(&json);
 }

@@ -108,8 +108,11 @@ void iot_compare_write_text(const struct iot_comparison *c, FILE *out)
 
     iot_compare_verdict(c, text);
     iot_write_wrapped(out, text, 0, 0, COLUMNS);
-    fprintf(out, "%s of the base, %zu of the candidate.\n",
-            iot_people_many((int64_t)a, "run").text, b);
+    fprintf(out, "%s of the base, %zu of the candidate.\n", iot_people_many((int64_t)a, "run").text,
+            b);
+    iot_compare_next(c, text);
+    if (*text)
+        iot_write_wrapped(out, text, 0, 0, COLUMNS);
     put_changes(c, out);
     put_unchanged(c, out);
     put_beside(c, out);

@@ -98,6 +98,20 @@ bool iot_compare_fails(const struct iot_comparison *c, const struct iot_compared
                          m->state == IOT_MISSING);
 }
 
+/* Behind n bytes of text. The names of the first few; they are sorted. */
+static size_t put_regressed(const struct iot_comparison *c, char *text, size_t n)
+{
+    enum { NAMED = 3 };
+    for (size_t i = 0, k = 0; i < c->n && k < NAMED; i++)
+        if (c->metrics[i].gated && c->metrics[i].state == IOT_REGRESSED)
+            n += (size_t)snprintf(text + n, IOT_COMPARE_SENTENCE - n, "%s%.80s", k++ ? ", " : "",
+                                  c->metrics[i].name);
+    return n + (size_t)snprintf(text + n, IOT_COMPARE_SENTENCE - n,
+                                "%s (%zu of %zu gated figures).",
+                                c->count[IOT_REGRESSED] > NAMED ? " and others" : "",
+                                c->count[IOT_REGRESSED], c->gated);
+}
+
 void iot_compare_verdict(const struct iot_comparison *c, char text[IOT_COMPARE_SENTENCE])
 {
     size_t worse = c->count[IOT_REGRESSED];
@@ -105,8 +119,9 @@ void iot_compare_verdict(const struct iot_comparison *c, char text[IOT_COMPARE_S
     size_t n;
 
     if (worse)
-        n = (size_t)snprintf(text, IOT_COMPARE_SENTENCE, "Regressed%s: %zu of %zu gated figures.",
-                             c->failed ? "" : " (warnings only)", worse, c->gated);
+        n = put_regressed(c, text,
+                          (size_t)snprintf(text, IOT_COMPARE_SENTENCE,
+                                           "Regressed%s: ", c->failed ? "" : " (warnings only)"));
     else if (c->gated && c->undecided == c->gated)
         n = (size_t)snprintf(text, IOT_COMPARE_SENTENCE,
                              "Nothing is decided: this is no proof that nothing regressed.");
@@ -120,6 +135,44 @@ void iot_compare_verdict(const struct iot_comparison *c, char text[IOT_COMPARE_S
             "No regression: each of %zu gated figures is within what is tolerated.", c->gated);
     if (c->undecided)
         snprintf(text + n, IOT_COMPARE_SENTENCE - n, " %zu %s undecided.", c->undecided, were);
+}
+
+/* The most runs a side that an inconclusive figure asks for; above IOT_RUNS_MAX: none would do. */
+static size_t runs_needed(const struct iot_comparison *c)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct iot_compared *m = &c->metrics[i];
+        if (m->gated && m->state == IOT_INCONCLUSIVE && m->runs_needed > most)
+            most = m->runs_needed;
+    }
+    return most;
+}
+
+void iot_compare_next(const struct iot_comparison *c, char text[IOT_COMPARE_SENTENCE])
+{
+    size_t n = 0, needed = runs_needed(c);
+    text[0] = '\0';
+    if (c->count[IOT_REGRESSED])
+        n += (size_t)snprintf(text, IOT_COMPARE_SENTENCE,
+                              "If that is meant, renew the baseline, or allow it in the policy. ");
+    if (needed > IOT_RUNS_MAX)
+        n += (size_t)snprintf(text + n, IOT_COMPARE_SENTENCE - n,
+                              "What is inconclusive is too noisy for any number of runs: make them "
+                              "on a quieter machine, or let the policy tolerate more. ");
+    else if (needed)
+        n += (size_t)snprintf(text + n, IOT_COMPARE_SENTENCE - n,
+                              "What is inconclusive needs %zu runs a side: iotrace run --repeat "
+                              "%zu. ",
+                              needed, needed);
+    if (c->count[IOT_MISSING])
+        n += (size_t)snprintf(text + n, IOT_COMPARE_SENTENCE - n,
+                              "What is missing was not measured on one side. ");
+    if (c->count[IOT_NOT_COMPARABLE])
+        n += (size_t)snprintf(text + n, IOT_COMPARE_SENTENCE - n,
+                              "For what is not comparable, make both sides alike. ");
+    if (n)
+        text[n - 1] = '\0';
 }
 
 static size_t put_runs(const struct iot_compared *m, char *text, size_t n)

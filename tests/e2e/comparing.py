@@ -7,7 +7,7 @@ from schema import Complaints
 
 STATES = ["regressed", "missing", "not comparable", "inconclusive", "improved", "unchanged"]
 TOP = ["schema", "verdict", "regressed", "alpha", "tests", "gated", "undecided", "base", "candidate",
-       "not_comparable", "notes", "metrics"]
+       "not_comparable", "notes", "metrics", "next"]
 METRIC = ["metric", "kind", "unit", "level", "policy_line", "state", "reason", "base", "candidate",
           "shift", "low", "high", "tolerated", "p", "p_adjusted", "runs_needed", "why"]
 MILLISECOND = 10**6
@@ -21,6 +21,8 @@ def check(made, status, strict=False):
     gated = [m for m in made["metrics"] if m["level"] != "off"]
     undecided = [m for m in gated if m["state"] in STATES[1:4]]
     failed = [m for m in gated if m["level"] == "fail" and m["state"] == "regressed"]
+    if (made["next"] is None) != all(m["state"] in ("unchanged", "improved") for m in gated):
+        bad.append(f"what to do is {made['next']!r}")
     bad.same("gated", made["gated"], len(gated))
     bad.same("undecided", made["undecided"], len(undecided))
     bad.same("regressed", made["regressed"], bool(failed))
