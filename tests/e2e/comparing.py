@@ -1,6 +1,9 @@
 """Comparisons: ask for one, what every one must look like, and runs that are made up."""
 import copy
 import json
+import sys
+import tempfile
+from pathlib import Path
 
 import harness
 from schema import Complaints
@@ -58,6 +61,25 @@ def ask(base, candidate, *options):
         raise harness.Broken("the comparison breaks its rules: " + "; ".join(complaints[:5]))
     made["by"] = {m["metric"]: m for m in made["metrics"]}
     return made, done.status
+
+
+def interpreter(module):
+    """A Python that has it, or None."""
+    for python in (sys.executable, "/usr/bin/python3"):
+        if Path(python).exists() and not harness.run([python, "-c", f"import {module}"]).status:
+            return python
+    return None
+
+
+def parsed(python, script, text):
+    """What a script prints as JSON about a text on its standard input."""
+    with tempfile.TemporaryFile() as stdin:
+        stdin.write(text.encode())
+        stdin.seek(0)
+        done = harness.run([python, "-c", script], stdin=stdin)
+    if done.status:
+        raise harness.Broken(f"it is refused: {done.tail()}")
+    return json.loads(done.stdout)
 
 
 class Made:

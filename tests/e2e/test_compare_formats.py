@@ -6,13 +6,11 @@ import io
 import json
 import re
 import sys
-import tempfile
 import xml.etree.ElementTree as ElementTree
-from pathlib import Path
 
 import comparing
 import harness
-from comparing import row
+from comparing import interpreter, parsed, row
 from harness import Tap
 
 EVIL = 'a\n::error::x\r\x1b[31m<b>&"\'%0A|`\u202e\ufffe,\\\x7f,;]]>'
@@ -127,24 +125,6 @@ print(json.dumps([[s.tests, s.failures, s.errors, s.skipped,
                    [[c.name, type(c.result[0]).__name__ if c.result else None] for c in s]]
                   for s in JUnitXml.fromstring(sys.stdin.buffer.read())]))
 """
-
-
-def interpreter(module):
-    """A Python that has it, or None."""
-    for python in (sys.executable, "/usr/bin/python3"):
-        if Path(python).exists() and not harness.run([python, "-c", f"import {module}"]).status:
-            return python
-    return None
-
-
-def parsed(python, script, text):
-    with tempfile.TemporaryFile() as stdin:
-        stdin.write(text.encode())
-        stdin.seek(0)
-        done = harness.run([python, "-c", script], stdin=stdin)
-    if done.status:
-        raise harness.Broken(f"it is refused: {done.tail()}")
-    return json.loads(done.stdout)
 
 
 def check_openmetrics_parsed(python, text):
