@@ -79,6 +79,12 @@ static void word_command(const json_t *report, char text[200])
     }
 }
 
+/* What they did is not counted. */
+static void word_untraced(const json_t *report, char text[200])
+{
+    snprintf(text, 200, "%zu", json_array_size(of_run(report, "untraced")));
+}
+
 static const struct part parts[] = {
     {"processor", word_cpu, IOT_PART_CPU},
     {"kernel", word_kernel, IOT_PART_KERNEL},
@@ -86,6 +92,7 @@ static const struct part parts[] = {
     {"host", word_host, IOT_PARTS},
     {"clock", word_clock, IOT_PARTS},
     {"command", word_command, IOT_PARTS},
+    {"number of processes without a trace", word_untraced, IOT_PARTS},
 };
 
 static void note(struct iot_fingerprint *f, const char *format, ...)

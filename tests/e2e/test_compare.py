@@ -2,6 +2,7 @@
 """`iotrace compare`: what it finds in programs that really differ, when it says that it cannot tell,
 what a policy changes, and what it refuses."""
 import os
+import subprocess
 import sys
 from functools import partial
 
@@ -10,7 +11,13 @@ import harness
 from comparing import row
 from harness import Tap
 
-RUNS = 6
+# What a terminal has: a group of processes of its own, in which signals do what they do.
+IN_A_GROUP = """
+import os, signal, sys
+os.setpgid(0, 0)
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
 MEGABYTE = 1 << 20
 MILLISECOND = comparing.MILLISECOND
 
@@ -145,6 +152,28 @@ def check_repeat(place):
     return expect(comparing.ask([folder / "a"], [folder / "b"])[0], artifact_of_data_ops="regressed")
 
 
+def check_repeat_ends(place):
+    """Ctrl-C ends the series, also where the program takes it and ends well; what a run that failed left is
+    put aside, where no comparison takes it for a run; and one that left no trace is no run."""
+    env = harness.plain({"LIBIOTRACE": os.environ["LIBIOTRACE"]})
+    bad = []
+    for name, script, status, left in [
+            ("third", 'echo >> "$0.n"; [ $(wc -l < "$0.n") -lt 3 ] || exit 5', 5, [".failed-03", "01", "02"]),
+            ("taken", "trap 'exit 0' INT; kill -INT 0; sleep 9", 130, [".failed-01"]),
+            ("ctrl c", "kill -INT 0; sleep 9", 130, [".failed-01"]),
+            ("no trace", 'rm -rf "$0"', 2, [])]:
+        folder = place / f"ends {name}"
+        done = subprocess.run([sys.executable, "-c", IN_A_GROUP, harness.command(), "run", "-o", folder,
+                               "--repeat", "4", "--", "sh", "-c", script, folder / "01" if "rm" in script
+                               else place / name], env=env, capture_output=True, timeout=60, check=False)
+        lines = [line for line in done.stderr.decode().splitlines() if "no more are made" in line]
+        made = sorted(p.name for p in folder.iterdir())
+        if (done.returncode, made, len(lines)) != (status, left, 1):
+            bad.append(f"{name}: status {done.returncode}, {made} ({done.stderr.decode()})")
+    done = harness.run([harness.command(), "compare", place / "ends third", "--to", place / "ends third"])
+    return bad + ([] if b"same run" in done.stderr else [f"compare: {done.tail()}"])
+
+
 def check_repeat_refused(place):
     """A folder that holds runs, no folder, a command that fails."""
     bad = []
@@ -152,12 +181,12 @@ def check_repeat_refused(place):
     (place / "full").mkdir()
     (place / "full" / "note").write_text("mine")
     for options, status, says in [(["-o", place / "full", "--repeat", 2], 2, "full"),
-                                  (["--repeat", 2], 2, "-o"), (["--warmup", 2], 2, "--repeat"),
-                                  (["-o", place / "fails", "--repeat", 3], 7, "")]:
+                                  (["--repeat", 2], 2, "-o"), (["--repeat", 0], 2, "from 1"), (["--warmup", 2], 2, "--repeat"),
+                                  (["-o", place / "fails", "--repeat", 3], 7, "run 1 of 3")]:
         done = harness.run([harness.command(), "run", *options, "--", "sh", "-c", "exit 7"], env)
         if done.status != status or says not in done.stderr.decode():
             bad.append(f"{options}: status {done.status} ({done.tail()})")
-    if [p.name for p in (place / "fails").iterdir()] != ["01"]:
+    if [p.name for p in (place / "fails").iterdir()] != [".failed-01"]:
         bad.append("it went on after a run that failed")
     return bad
 
@@ -400,6 +429,7 @@ def main():
         out.run("cold against warm", lambda: check_cold(place))
         out.run("traces, reports and folders", lambda: check_forms(place, made_up))
         out.run("runs in turns", lambda: check_repeat(place))
+        out.run("a series that ends before its end", lambda: check_repeat_ends(place))
         out.run("--repeat refused", lambda: check_repeat_refused(place))
         out.run("times of six runs a side", lambda: check_times(made_up))
         out.run("bytes that are read again", lambda: check_again(place, made_up))
