@@ -192,10 +192,14 @@ static void compare_losses(struct iot_comparison *c)
     for (int s = 0; s < IOT_SIDES; s++)
         for (size_t i = 0; i < c->sides[s].n && !*f->counts; i++) {
             const struct iot_compare_run *run = &c->sides[s].runs[i];
-            json_int_t lost = json_integer_value(of_run(run->report, "dropped_events"));
+            json_int_t lost = json_integer_value(of_run(run->report, "dropped_events")),
+                       damaged = json_integer_value(of_run(run->report, "salvaged_processes"));
             if (lost > 0)
                 snprintf(f->counts, sizeof f->counts, "%.150s lost %lld events", run->name,
                          (long long)lost);
+            else if (damaged > 0)
+                snprintf(f->counts, sizeof f->counts,
+                         "%.150s is damaged: only part of it could be read", run->name);
         }
     if (*f->counts && !*f->times)
         memcpy(f->times, f->counts, sizeof f->times);

@@ -68,8 +68,10 @@ struct iot_words iot_compare_percent(const struct iot_compared *m)
         return words;
     if (base == 0)
         snprintf(words.text, sizeof words.text, "%s", m->shift.median > 0 ? "new" : "");
+    else if (percent >= 1e6)
+        snprintf(words.text, sizeof words.text, ">x9999");
     else if (percent >= 1000)
-        snprintf(words.text, sizeof words.text, "x%.3g", 1 + percent / 100);
+        snprintf(words.text, sizeof words.text, "x%.*f", percent < 10000, 1 + percent / 100);
     else
         snprintf(words.text, sizeof words.text, "%+.*f %%", fabs(percent) < 9.95 ? 1 : 0, percent);
     return words;

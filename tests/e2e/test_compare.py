@@ -343,6 +343,13 @@ def check_not_alike(made_up):
             bad.append(f"{part}: allowed and not said")
     made, _ = comparing.ask(base, made_up.side(change("run", "dropped_events", 3)))
     bad += expect(made, wall="not comparable", artifact_of_bytes="not comparable")
+    made, _ = comparing.ask(base, made_up.side(change("run", "salvaged_processes", 1)))
+    bad += expect(made, wall="not comparable", artifact_of_bytes="not comparable")
+    if "damaged" not in made["not_comparable"]["counts"]:
+        bad.append(f"damaged: {made['not_comparable']}")
+    made, _ = comparing.ask(base, made_up.side(change("run", "untraced", [{"pid": 1, "why": "static"}])))
+    if not any("without a trace" in note for note in made["notes"]):
+        bad.append(f"one more untraced: {made['notes']}")
     made, _ = comparing.ask(base, made_up.side(change("run", "host", "elsewhere")))
     return bad + expect(made, wall="unchanged") + ([] if made["notes"] else ["another host: no note"])
 
