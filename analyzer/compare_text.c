@@ -33,12 +33,27 @@ static void put_row(FILE *out, const char *state, const struct iot_compared *m)
         fprintf(out, " %8s\n", iot_compare_percent(m).text);
 }
 
+/* One file may be why of many figures in a row. */
+static bool same_why(const struct iot_compared *a, const struct iot_compared *b)
+{
+    if (!a->n_why || a->n_why != b->n_why)
+        return false;
+    for (size_t i = 0; i < a->n_why; i++)
+        if (strcmp(a->why[i], b->why[i]))
+            return false;
+    return true;
+}
+
 static void put_reason(const struct iot_comparison *c, const struct iot_compared *m, FILE *out)
 {
     char text[IOT_COMPARE_SENTENCE];
     iot_compare_reason(c, m, text);
     if (*text)
         put_words(out, text);
+    if (m > c->metrics && same_why(m - 1, m)) {
+        put_words(out, "- as above");
+        return;
+    }
     for (size_t i = 0; i < m->n_why; i++) {
         snprintf(text, sizeof text, "- %s", m->why[i]);
         fprintf(out, "%*s", INDENT, "");

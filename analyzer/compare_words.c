@@ -139,13 +139,19 @@ void iot_compare_verdict(const struct iot_comparison *c, char text[IOT_COMPARE_S
         snprintf(text + n, IOT_COMPARE_SENTENCE - n, " %zu %s undecided.", c->undecided, were);
 }
 
-/* The most runs a side that an inconclusive figure asks for; above IOT_RUNS_MAX: none would do. */
-static size_t runs_needed(const struct iot_comparison *c)
+/* The most runs a side that would decide an inconclusive figure; 0: none asks for any. *noisy:
+ * there is one that not even IOT_RUNS_MAX decide. */
+static size_t runs_needed(const struct iot_comparison *c, bool *noisy)
 {
     size_t most = 0;
+    *noisy = false;
     for (size_t i = 0; i < c->n; i++) {
         const struct iot_compared *m = &c->metrics[i];
-        if (m->gated && m->state == IOT_INCONCLUSIVE && m->runs_needed > most)
+        if (!m->gated || m->state != IOT_INCONCLUSIVE)
+            continue;
+        if (m->runs_needed > IOT_RUNS_MAX)
+            *noisy = true;
+        else if (m->runs_needed > most)
             most = m->runs_needed;
     }
     return most;
@@ -153,20 +159,22 @@ static size_t runs_needed(const struct iot_comparison *c)
 
 void iot_compare_next(const struct iot_comparison *c, char text[IOT_COMPARE_SENTENCE])
 {
-    size_t n = 0, needed = runs_needed(c);
+    bool noisy;
+    size_t n = 0, needed = runs_needed(c, &noisy);
     text[0] = '\0';
     if (c->count[IOT_REGRESSED])
         n += (size_t)snprintf(text, IOT_COMPARE_SENTENCE,
                               "If that is meant, renew the baseline, or allow it in the policy. ");
-    if (needed > IOT_RUNS_MAX)
+    if (needed)
         n += (size_t)snprintf(text + n, IOT_COMPARE_SENTENCE - n,
-                              "What is inconclusive is too noisy for any number of runs: make them "
-                              "on a quieter machine, or let the policy tolerate more. ");
-    else if (needed)
-        n += (size_t)snprintf(text + n, IOT_COMPARE_SENTENCE - n,
-                              "What is inconclusive needs %zu runs a side: iotrace run --repeat "
+                              "What is inconclusive needs %s%zu runs a side: iotrace run --repeat "
                               "%zu. ",
-                              needed, needed);
+                              noisy ? "at least " : "", needed, needed);
+    if (noisy)
+        n += (size_t)snprintf(text + n, IOT_COMPARE_SENTENCE - n,
+                              "What not even %d runs would decide needs a quieter machine, or a "
+                              "policy that tolerates more. ",
+                              IOT_RUNS_MAX);
     if (c->count[IOT_MISSING])
         n += (size_t)snprintf(text + n, IOT_COMPARE_SENTENCE - n,
                               "What is missing was not measured on one side. ");
