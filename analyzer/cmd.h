@@ -40,6 +40,7 @@ int iot_cmd_import(int argc, char **argv);
 int iot_cmd_ledger(int argc, char **argv);
 int iot_cmd_report(int argc, char **argv);
 int iot_cmd_run(int argc, char **argv);
+int iot_cmd_top(int argc, char **argv);
 int iot_cmd_whatif(int argc, char **argv);
 
 /* What their arguments may be. */
@@ -53,6 +54,7 @@ extern const struct iot_synopsis iot_synopsis_import;
 extern const struct iot_synopsis iot_synopsis_ledger;
 extern const struct iot_synopsis iot_synopsis_report;
 extern const struct iot_synopsis iot_synopsis_run;
+extern const struct iot_synopsis iot_synopsis_top;
 extern const struct iot_synopsis iot_synopsis_whatif;
 
 #endif

@@ -15,6 +15,7 @@ const struct iot_command iot_commands[] = {
     {&iot_synopsis_ledger, iot_cmd_ledger},
     {&iot_synopsis_report, iot_cmd_report},
     {&iot_synopsis_run, iot_cmd_run},
+    {&iot_synopsis_top, iot_cmd_top},
     {&iot_synopsis_whatif, iot_cmd_whatif},
 };
 

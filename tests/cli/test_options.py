@@ -11,7 +11,7 @@ NOT_THERE = "/nonexistent/folder"
 # An argument that is right for each of its names in --help; a list of words is its own.
 ARGUMENTS = {"FORMAT": "text", "FILE": NOT_THERE, "DIR": NOT_THERE, "N": "3", "NAME": "input",
              "GLOB": "*", "X": "0.5", "GBPS": "2", "TIME": "80us",
-             "A-B": "2-3", "SIZE": "16M"}
+             "A-B": "2-3", "PID": "0", "SIZE": "16M"}
 OPTION = re.compile(r"^  (?:-(\w), )?--([\w-]+)(?: (\S+))?(?:  |$)", re.M)
 
 
@@ -40,7 +40,7 @@ def section(command):
 class Options(unittest.TestCase):
     def test_all_commands_are_here(self):
         self.assertGreaterEqual(set(COMMANDS),
-                                {"compare", "doctor", "dump", "experiment", "explain", "import", "ledger", "report", "run", "whatif"})
+                                {"compare", "completion", "doctor", "dump", "experiment", "explain", "import", "ledger", "report", "run", "top", "whatif"})
 
     def each(self):
         for command in COMMANDS:
