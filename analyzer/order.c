@@ -25,7 +25,7 @@ struct slot {
     uint32_t open_file;
 };
 
-struct walk {
+struct iot_order_walk {
     const struct iot_trace *trace;
     struct open_file *opens;
     struct slot *slots;
@@ -52,18 +52,18 @@ static uint64_t key_of(uint32_t process, int64_t fd)
 static int same_key(const void *user, uint32_t index)
 {
     const void *const *look = user;
-    const struct walk *w = look[0];
+    const struct iot_order_walk *w = look[0];
     return w->slots[index].key == *(const uint64_t *)look[1];
 }
 
-static struct slot *find_slot(const struct walk *w, uint64_t key)
+static struct slot *find_slot(const struct iot_order_walk *w, uint64_t key)
 {
     const void *look[2] = {w, &key};
     uint32_t i = iot_table_find(&w->by_key, iot_table_hash(&key, sizeof key), same_key, look);
     return i == IOT_NO_INDEX ? NULL : &w->slots[i];
 }
 
-static int bind(struct walk *w, uint64_t key, uint32_t open_file)
+static int bind(struct iot_order_walk *w, uint64_t key, uint32_t open_file)
 {
     struct slot *slot = find_slot(w, key);
     if (slot) {
@@ -79,7 +79,7 @@ static int bind(struct walk *w, uint64_t key, uint32_t open_file)
 }
 
 /* IOT_NO_INDEX without memory. */
-static uint32_t add_open(struct walk *w, int64_t position, int appends)
+static uint32_t add_open(struct iot_order_walk *w, int64_t position, int appends)
 {
     struct open_file *more = room(w->opens, w->n_opens, &w->opens_room, sizeof *more);
     if (!more)
@@ -104,15 +104,16 @@ static uint32_t ancestor_of(const struct iot_trace *t, uint32_t process)
 }
 
 /* Of a descriptor that was not seen opened in its process: an ancestor's, else a new one. */
-static struct open_file *open_of(struct walk *w, uint32_t process, int64_t fd)
+static struct open_file *open_of(struct iot_order_walk *w, uint32_t process, int64_t fd)
 {
     uint32_t p = process;
     for (int depth = 0; depth < DEPTH_MAX && p != IOT_NO_INDEX; depth++) {
-        struct slot *slot = find_slot(w, key_of(p, fd));
-        if (slot && p != process && bind(w, key_of(process, fd), slot->open_file))
-            return NULL;
-        if ((slot = find_slot(w, key_of(p, fd))))
-            return &w->opens[slot->open_file];
+        const struct slot *slot = find_slot(w, key_of(p, fd));
+        if (slot) {
+            uint32_t open_file = slot->open_file;
+            return p != process && bind(w, key_of(process, fd), open_file) ? NULL
+                                                                           : &w->opens[open_file];
+        }
         p = ancestor_of(w->trace, p);
     }
     uint32_t made = add_open(w, NOT_KNOWN, 0);
@@ -145,7 +146,8 @@ static enum iot_order follow(struct open_file *o, int writes, int64_t begin, int
     return order;
 }
 
-static int note_data(struct walk *w, uint32_t process, size_t i, struct iot_placed *placed)
+static int note_data(struct iot_order_walk *w, uint32_t process, size_t i,
+                     struct iot_placed *placed)
 {
     const struct iot_events *e = &w->trace->events;
     unsigned moves = iot_op_info(e->op[i])->moves;
@@ -162,7 +164,7 @@ static int note_data(struct walk *w, uint32_t process, size_t i, struct iot_plac
     return 0;
 }
 
-static int note_open(struct walk *w, uint32_t process, size_t i)
+static int note_open(struct iot_order_walk *w, uint32_t process, size_t i)
 {
     const struct iot_events *e = &w->trace->events;
     int64_t fd = e->fd[i] >= 0 ? e->fd[i] : e->result[i];
@@ -170,7 +172,7 @@ static int note_open(struct walk *w, uint32_t process, size_t i)
     return made == IOT_NO_INDEX ? -1 : bind(w, key_of(process, fd), made);
 }
 
-static int note_seek(struct walk *w, uint32_t process, size_t i, int64_t position)
+static int note_seek(struct iot_order_walk *w, uint32_t process, size_t i, int64_t position)
 {
     struct open_file *o = open_of(w, process, w->trace->events.fd[i]);
     if (o)
@@ -178,19 +180,27 @@ static int note_seek(struct walk *w, uint32_t process, size_t i, int64_t positio
     return o ? 0 : -1;
 }
 
-static int note_dup(struct walk *w, uint32_t process, size_t i)
+static int note_dup(struct iot_order_walk *w, uint32_t process, size_t i)
 {
     const struct iot_events *e = &w->trace->events;
     struct open_file *o = open_of(w, process, e->fd[i]);
     return o ? bind(w, key_of(process, e->result[i]), (uint32_t)(o - w->opens)) : -1;
 }
 
-static int note_event(struct walk *w, const struct iot_lane_event *at, struct iot_placed *placed)
+struct iot_order_walk *iot_order_walk_begin(const struct iot_trace *trace)
+{
+    struct iot_order_walk *w = calloc(1, sizeof *w);
+    if (w)
+        w->trace = trace;
+    return w;
+}
+
+int iot_order_walk_next(struct iot_order_walk *w, size_t i, uint32_t process,
+                        struct iot_placed *placed)
 {
     const struct iot_events *e = &w->trace->events;
-    uint32_t process = w->trace->lanes[at->lane].process;
-    size_t i = at->event;
 
+    *placed = (struct iot_placed){IOT_ORDER_FIRST, IOT_PLACE_UNKNOWN};
     if (iot_op_info(e->op[i])->class_ == IOT_DATA)
         return note_data(w, process, i, placed);
     if (e->err[i])
@@ -216,17 +226,12 @@ static int note_event(struct walk *w, const struct iot_lane_event *at, struct io
     }
 }
 
-int iot_orders_find(struct iot_placed *placed, const struct iot_trace *trace,
-                    const struct iot_lane_event *events, size_t n)
+void iot_order_walk_end(struct iot_order_walk *w)
 {
-    struct walk w = {.trace = trace};
-    int failed = 0;
-    for (size_t k = 0; k < n && !failed; k++) {
-        placed[k] = (struct iot_placed){IOT_ORDER_FIRST, IOT_PLACE_UNKNOWN};
-        failed = note_event(&w, &events[k], &placed[k]);
-    }
-    iot_table_free(&w.by_key);
-    free(w.opens);
-    free(w.slots);
-    return failed;
+    if (!w)
+        return;
+    iot_table_free(&w->by_key);
+    free(w->opens);
+    free(w->slots);
+    free(w);
 }

@@ -14,12 +14,6 @@ enum iot_order {
     IOT_ORDERS
 };
 
-/* An event and the lane it is in. */
-struct iot_lane_event {
-    size_t event;
-    uint32_t lane;
-};
-
 /* A call's; of one that moves no bytes, and of the kind of sendfile, FIRST and IOT_PLACE_UNKNOWN. */
 struct iot_placed {
     enum iot_order order;
@@ -27,10 +21,15 @@ struct iot_placed {
 };
 #define IOT_PLACE_UNKNOWN INT64_C(-1)
 
-/* Of each of the events of one file, which are sorted by time. Positions are followed through
- * open, read, write, seek and dup, and from a process to its children. Returns 0, -1 without
- * memory. */
-int iot_orders_find(struct iot_placed *placed, const struct iot_trace *trace,
-                    const struct iot_lane_event *events, size_t n);
+/* Goes through the events of one file, by time. Positions are followed through open, read, write,
+ * seek and dup, and from a process to its children. */
+struct iot_order_walk;
+
+/* NULL without memory. */
+struct iot_order_walk *iot_order_walk_begin(const struct iot_trace *trace);
+/* The next event, and its process. Returns 0, -1 without memory. */
+int iot_order_walk_next(struct iot_order_walk *walk, size_t event, uint32_t process,
+                        struct iot_placed *placed);
+void iot_order_walk_end(struct iot_order_walk *walk); /* NULL: nothing */
 
 #endif

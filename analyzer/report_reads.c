@@ -1,6 +1,6 @@
 /* How much of what was read are other bytes of its file: of calls whose place is known, at the file
- * that they read. Exact; memory is for the events of one file at a time, and 16 bytes for each read
- * that does not go on where the one before ended. */
+ * that they read. Exact; memory is 8 bytes for each call on a file that is read, and 32 for each
+ * piece that the reads of one file leave apart. */
 #include <stdlib.h>
 
 #include "analyzer/order.h"
@@ -10,12 +10,15 @@ struct span {
     int64_t begin, end;
 };
 
+struct call {
+    uint32_t event, process;
+};
+
 struct reads {
     const struct iot_trace *trace;
-    struct iot_lane_event *events; /* of regular files, file after file */
-    size_t *first;                 /* by file index */
-    struct iot_placed *placed;     /* of one file */
-    struct span *spans;            /* of one file */
+    struct call *calls; /* on regular files, file after file */
+    size_t *first;      /* by file index */
+    struct span *spans; /* of one file */
     size_t n_spans, room;
 };
 
@@ -55,20 +58,21 @@ static int group(struct reads *r)
         }
     for (size_t f = 1; f <= t->n_files; f++)
         r->first[f + 1] += r->first[f];
-    r->events = malloc((n + 1) * sizeof *r->events);
-    for (uint32_t l = 0; r->events && l < t->n_lanes; l++)
+    r->calls = malloc((n + 1) * sizeof *r->calls);
+    for (size_t l = 0; r->calls && l < t->n_lanes; l++)
         for (size_t k = 0; k < t->lanes[l].n_events; k++) {
             size_t i = t->lanes[l].first_event + k;
             if (read[t->events.file[i]] && is_wanted(t, i))
-                r->events[r->first[t->events.file[i] + 1]++] = (struct iot_lane_event){i, l};
+                r->calls[r->first[t->events.file[i] + 1]++] =
+                    (struct call){(uint32_t)i, t->lanes[l].process};
         }
     free(read);
-    return r->events ? 0 : -1;
+    return r->calls ? 0 : -1;
 }
 
 static int by_time(const void *a, const void *b, void *user)
 {
-    const struct iot_lane_event *x = a, *y = b;
+    const struct call *x = a, *y = b;
     const int64_t *t0 = ((const struct iot_events *)user)->t0_ns;
     if (t0[x->event] != t0[y->event])
         return t0[x->event] < t0[y->event] ? -1 : 1;
@@ -76,35 +80,17 @@ static int by_time(const void *a, const void *b, void *user)
 }
 
 /* Those of one lane are in order as they are. */
-static void sort(const struct reads *r, struct iot_lane_event *events, size_t n)
+static void sort(const struct reads *r, struct call *calls, size_t n)
 {
-    if (n && events[0].lane != events[n - 1].lane)
-        qsort_r(events, n, sizeof *events, by_time, (void *)&r->trace->events);
+    const int64_t *t0 = r->trace->events.t0_ns;
+    for (size_t k = 1; k < n; k++)
+        if (t0[calls[k].event] < t0[calls[k - 1].event]) {
+            qsort_r(calls, n, sizeof *calls, by_time, (void *)&r->trace->events);
+            return;
+        }
 }
 
 /* --- bytes of one file --- */
-
-static int add_span(struct reads *r, int64_t begin, int64_t bytes)
-{
-    struct span *last = r->n_spans ? &r->spans[r->n_spans - 1] : NULL;
-    int64_t end;
-    if (__builtin_add_overflow(begin, bytes, &end))
-        return 0;
-    if (last && last->end == begin) {
-        last->end = end;
-        return 0;
-    }
-    if (r->n_spans == r->room) {
-        size_t room = r->room ? 2 * r->room : 64;
-        struct span *more = realloc(r->spans, room * sizeof *more);
-        if (!more)
-            return -1;
-        r->spans = more;
-        r->room = room;
-    }
-    r->spans[r->n_spans++] = (struct span){begin, end};
-    return 0;
-}
 
 static int by_begin(const void *a, const void *b)
 {
@@ -112,43 +98,92 @@ static int by_begin(const void *a, const void *b)
     return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
-static int64_t distinct(struct reads *r)
+/* In order, and none touches another. */
+static void merge(struct reads *r)
 {
-    int64_t sum = 0, end = 0;
+    size_t n = 0;
     if (r->n_spans > 1)
         qsort(r->spans, r->n_spans, sizeof *r->spans, by_begin);
     for (size_t k = 0; k < r->n_spans; k++) {
-        int64_t begin = r->spans[k].begin > end ? r->spans[k].begin : end;
-        if (r->spans[k].end > begin) {
-            sum += r->spans[k].end - begin;
-            end = r->spans[k].end;
-        }
+        struct span *last = n ? &r->spans[n - 1] : NULL;
+        if (!last || r->spans[k].begin > last->end)
+            r->spans[n++] = r->spans[k];
+        else if (r->spans[k].end > last->end)
+            last->end = r->spans[k].end;
     }
+    r->n_spans = n;
+}
+
+/* Room for one more. Returns 0, -1 without memory. */
+static int need(struct reads *r)
+{
+    if (r->n_spans < r->room)
+        return 0;
+    merge(r);
+    if (r->room && r->n_spans <= r->room / 2)
+        return 0;
+    size_t room = r->room ? 2 * r->room : 4096;
+    struct span *more = realloc(r->spans, room * sizeof *more);
+    if (!more)
+        return -1;
+    r->spans = more;
+    r->room = room;
+    return 0;
+}
+
+static int add_span(struct reads *r, int64_t begin, int64_t bytes)
+{
+    struct span *last = r->n_spans ? &r->spans[r->n_spans - 1] : NULL;
+    if (last && last->end == begin) {
+        last->end += bytes;
+        return 0;
+    }
+    if (need(r))
+        return -1;
+    r->spans[r->n_spans++] = (struct span){begin, begin + bytes};
+    return 0;
+}
+
+static int64_t distinct(struct reads *r)
+{
+    int64_t sum = 0;
+    merge(r);
+    for (size_t k = 0; k < r->n_spans; k++)
+        sum += r->spans[k].end - r->spans[k].begin;
     return sum;
 }
 
-static int count(struct reads *r, uint32_t file, struct iot_figures *to)
+static int walk(struct reads *r, struct iot_order_walk *orders, const struct call *calls, size_t n,
+                struct iot_figures *to)
 {
     const struct iot_events *e = &r->trace->events;
-    struct iot_lane_event *events = &r->events[r->first[file]];
-    size_t n = r->first[file + 1] - r->first[file];
-
-    sort(r, events, n);
-    free(r->placed);
-    r->placed = malloc((n + 1) * sizeof *r->placed);
-    if (!r->placed || iot_orders_find(r->placed, r->trace, events, n))
-        return -1;
     r->n_spans = 0;
     for (size_t k = 0; k < n; k++) {
-        size_t i = events[k].event;
-        if (!is_reading(e, i) || r->placed[k].begin == IOT_PLACE_UNKNOWN)
+        struct iot_placed placed;
+        size_t i = calls[k].event;
+        if (iot_order_walk_next(orders, i, calls[k].process, &placed))
+            return -1;
+        if (!is_reading(e, i) || placed.begin == IOT_PLACE_UNKNOWN ||
+            placed.begin > INT64_MAX - e->bytes[i])
             continue;
-        if (add_span(r, r->placed[k].begin, e->bytes[i]))
+        if (add_span(r, placed.begin, e->bytes[i]))
             return -1;
         to->placed_bytes += e->bytes[i];
     }
     to->distinct_bytes += distinct(r);
     return 0;
+}
+
+static int count(struct reads *r, uint32_t file, struct iot_figures *to)
+{
+    struct call *calls = &r->calls[r->first[file]];
+    size_t n = r->first[file + 1] - r->first[file];
+    struct iot_order_walk *orders = iot_order_walk_begin(r->trace);
+
+    sort(r, calls, n);
+    int failed = orders ? walk(r, orders, calls, n, to) : -1;
+    iot_order_walk_end(orders);
+    return failed;
 }
 
 int iot_rows_reads(struct iot_rows *rows)
@@ -160,9 +195,8 @@ int iot_rows_reads(struct iot_rows *rows)
         if (r.first[f] < r.first[f + 1] && row != IOT_NO_INDEX)
             failed = count(&r, f, &rows->report->files[row].figures);
     }
-    free(r.events);
+    free(r.calls);
     free(r.first);
-    free(r.placed);
     free(r.spans);
     return failed;
 }
