@@ -85,7 +85,7 @@ class Options(unittest.TestCase):
                 continue
             self.refused(run(command, f"--{name}", "no\x1bsense"), f"{command}: --{name} is ")
         self.refused(run("report", "--top", "-3"), "--top is a whole number, not '-3'")
-        self.refused(run("report", "--format", "xml"), "text, json, markdown or ledger, not 'xml'")
+        self.refused(run("report", "--format", "xml"), "text, json, markdown, html or ledger, not 'xml'")
         self.refused(run("dump", "--format", "json"), "--format is text or jsonl, not 'json'")
 
     def test_no_value(self):
