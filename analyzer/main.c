@@ -11,6 +11,7 @@ const struct iot_command iot_commands[] = {
     {&iot_synopsis_dump, iot_cmd_dump},
     {&iot_synopsis_experiment, iot_cmd_experiment},
     {&iot_synopsis_explain, iot_cmd_explain},
+    {&iot_synopsis_export, iot_cmd_export},
     {&iot_synopsis_import, iot_cmd_import},
     {&iot_synopsis_ledger, iot_cmd_ledger},
     {&iot_synopsis_report, iot_cmd_report},
