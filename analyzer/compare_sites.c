@@ -88,6 +88,15 @@ static const char *key_for(const struct iot_compared *m)
     }
 }
 
+/* Where a side has runs without stacks, the other's sites only look new. */
+static bool has_sites(const struct iot_compare_side *side)
+{
+    for (size_t i = 0; i < side->n; i++)
+        if (!json_array_size(json_object_get(side->runs[i].report, "sites")))
+            return false;
+    return true;
+}
+
 void iot_compare_add_site(const struct iot_comparison *c, struct iot_compared *m)
 {
     const struct iot_compare_side *base = &c->sides[IOT_BASE], *now = &c->sides[IOT_CANDIDATE];
@@ -97,6 +106,8 @@ void iot_compare_add_site(const struct iot_comparison *c, struct iot_compared *m
     size_t k;
     const json_t *site;
 
+    if (!has_sites(base) || !has_sites(now) || m->n_why == IOT_WHY_LINES)
+        return;
     json_array_foreach(json_object_get(now->runs[0].report, "sites"), k, site)
     {
         make_words(site, words);
@@ -106,7 +117,7 @@ void iot_compare_add_site(const struct iot_comparison *c, struct iot_compared *m
             by = grown;
         }
     }
-    if (!*best || m->n_why == IOT_WHY_LINES)
+    if (!*best)
         return;
     snprintf(m->why[m->n_why++], IOT_NOTE_BYTES, "called from %s: %s → %s calls; exposed %s → %s",
              best, iot_compare_value(IOT_METRIC_COUNT, sum(m, base, best, "calls")).text,

@@ -72,6 +72,10 @@ def check_sites(place):
     sites = [line for line in why if line.startswith("called from ")]
     if len(sites) != 1 or not sites[0].startswith("called from main: 19 → 1642 calls"):
         return [f"why is {why}"]
+    made, _ = comparing.ask([place / "large"], [place / "small-sites"])
+    lines = made["by"]["artifact.data_ops"]["why"]
+    if any("called" in line for line in lines):
+        return [f"a base without stacks: {lines}"]
     return [] if "model.bin" in why[0] else [f"no file first: {why}"]
 
 
