@@ -79,6 +79,11 @@ static void word_command(const json_t *report, char text[200])
     }
 }
 
+static void word_version(const json_t *report, char text[200])
+{
+    put_text(text, of_run(report, "version"));
+}
+
 /* What they did is not counted. */
 static void word_untraced(const json_t *report, char text[200])
 {
@@ -92,6 +97,7 @@ static const struct part parts[] = {
     {"host", word_host, IOT_PARTS},
     {"clock", word_clock, IOT_PARTS},
     {"command", word_command, IOT_PARTS},
+    {"version of iotrace", word_version, IOT_PARTS},
     {"number of processes without a trace", word_untraced, IOT_PARTS},
 };
 

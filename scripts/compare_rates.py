@@ -165,7 +165,7 @@ def rate(pairs, draw):
         status, seen = compare(*draw())
         failed += status == 1
         states += seen
-    return failed / pairs, states
+    return failed / max(1, pairs), states
 
 
 def print_states(states, pairs):
@@ -175,12 +175,17 @@ def print_states(states, pairs):
             print(f"    {state:20} {metric:24} {100 * n / pairs:6.1f} %")
 
 
-def false_alarms(pool, pairs, size, name):
+def rate_of_pool(pool, pairs, size):
+    """The same of runs of one program."""
     def draw():
         drawn = random.sample(pool, 2 * size)
         return drawn[:size], drawn[size:]
 
-    alarms, states = rate(pairs, draw)
+    return rate(pairs, draw)
+
+
+def false_alarms(pool, pairs, size, name):
+    alarms, states = rate_of_pool(pool, pairs, size)
     print(f"{len(pool)} runs of {name}, {pairs} pairs of {size} against {size}: "
           f"{100 * alarms:.2f} % false alarms", flush=True)
     print_states(states, pairs)

@@ -7,7 +7,8 @@ The program is tests/cases/programs/changes.py, on storage that is slow and stea
 build, which SLOW names). For each change N runs are recorded, beside twice as many of the program as it is;
 a trial draws `--size` of either. It has found the change if the gated figure that must show it has
 regressed, and its first line of why names the file and the cause. `--pairs` of the program as it is are
-compared with each other. Status 1 if a trial found nothing, or more than 1 % of the pairs are false alarms.
+compared with each other. Prints TAP; status 1 if a trial found nothing, or more than 1 % of the pairs are
+false alarms.
 """
 import argparse
 import json
@@ -17,7 +18,8 @@ import shutil
 import sys
 from pathlib import Path
 
-from compare_rates import ALARMS_MAX, TOP, TRIALS, false_alarms, iotrace, place, record, run_once
+from compare_rates import ALARMS_MAX, TOP, TRIALS, iotrace, place, rate_of_pool, record, run_once
+from tap import Tap
 
 sys.path.insert(0, str(TOP / "tests" / "cases" / "programs"))
 sys.dont_write_bytecode = True
@@ -59,15 +61,13 @@ def shows(base, changed, metric, file, cause):
     return None if file in first and cause in first else f"why is {found['why']}"
 
 
-def trial(args, folder, data, pool, name):
+def trial(out, args, folder, data, pool, name):
     arguments, slower, metric, file, cause = CHANGES[name]
     changed = record(folder / name.replace(" ", "-"), args.runs, maker(data, arguments, slower))
     missed = [said for said in (shows(random.sample(pool, args.size), random.sample(changed, args.size),
                                       metric, file, cause) for _ in range(args.trials)) if said]
-    print(f"{name}: found and explained in {args.trials - len(missed)} of {args.trials}", flush=True)
-    for said in missed[:3]:
-        print(f"    {said}")
-    return not missed
+    out.point(not missed, f"{name}: found and explained in {args.trials - len(missed)} of {args.trials}",
+              missed)
 
 
 def main():
@@ -81,15 +81,19 @@ def main():
     parser.add_argument("changes", nargs="*", metavar="CHANGE", help="a part of its name")
     args = parser.parse_args()
     random.seed(args.seed)
+    out = Tap()
     wanted = [c for c in CHANGES if not args.changes or any(word in c for word in args.changes)]
     with place(args.keep) as folder:
         data = folder / "data"
         shutil.rmtree(data, ignore_errors=True)
         changes.make(data, STEPS)
         pool = record(folder / "as-it-is", 2 * args.runs, maker(data, [], 1))
-        found = [trial(args, folder, data, pool, name) for name in wanted]
-        alarms = false_alarms(pool, args.pairs, args.size, "the program as it is") if args.pairs else 0
-    return 0 if all(found) and alarms <= ALARMS_MAX else 1
+        for name in wanted:
+            trial(out, args, folder, data, pool, name)
+        alarms, states = rate_of_pool(pool, args.pairs, args.size)
+        out.point(alarms <= ALARMS_MAX, f"the program as it is: {100 * alarms:.2f} % false alarms of "
+                  f"{args.pairs} pairs", [str(states)])
+    return out.done()
 
 
 if __name__ == "__main__":

@@ -351,6 +351,9 @@ def check_not_alike(made_up):
     bad += expect(made, wall="not comparable", artifact_of_bytes="not comparable")
     if "damaged" not in made["not_comparable"]["counts"]:
         bad.append(f"damaged: {made['not_comparable']}")
+    made, _ = comparing.ask(base, made_up.side(change("run", "version", "0.0.9")))
+    if not any(note.startswith("Another version of iotrace: 0.0.9, not ") for note in made["notes"]):
+        bad.append(f"another version: {made['notes']}")
     made, _ = comparing.ask(base, made_up.side(change("run", "untraced", [{"pid": 1, "why": "static"}])))
     if not any("without a trace" in note for note in made["notes"]):
         bad.append(f"one more untraced: {made['notes']}")
