@@ -206,6 +206,23 @@ static uint64_t hash_of(const struct text *text)
     return bytes && iot_readable_kept(tail, bytes) ? XXH64(tail, bytes, text->n) : text->n;
 }
 
+/* Of two functions that have the same name and first line, as of a file that was changed and loaded again. Looks at the
+ * ends of what may be long. */
+static uint64_t lines_hash(uintptr_t table)
+{
+    const struct iot_python_layout *l = &python.layout;
+    uint64_t ends[2] = {0, 0};
+    if (!is_object(table, TEXT_BYTES) || !has_type(table, python.bytes_type))
+        return 0;
+    size_t n = word_at(table + l->bytes_length), each = n < sizeof *ends ? n : sizeof *ends;
+    const uint8_t *bytes = (const uint8_t *)table + l->bytes_bytes;
+    if (!each || !iot_readable_kept(bytes, each) || !iot_readable_kept(bytes + n - each, each))
+        return n;
+    memcpy(&ends[0], bytes, each);
+    memcpy(&ends[1], bytes + n - each, each);
+    return mixed(mixed(n, ends[0]), ends[1]);
+}
+
 struct walk {
     uintptr_t frame;
     unsigned steps;
@@ -235,8 +252,9 @@ static int next(struct walk *walk, struct found *found)
         walk->importing = importing;
         if (again)
             continue;
+        uint64_t where = (uint64_t)(uint32_t)found->place.at << 32 | *(const uint32_t *)(code + l->first_line);
         found->key = mixed(mixed(hash_of(&found->file), hash_of(&found->name)),
-                           (uint64_t)(uint32_t)found->place.at << 32 | *(const uint32_t *)(code + l->first_line));
+                           mixed(where, lines_hash(word_at(code + l->lines))));
         return 1;
     }
     return 0;

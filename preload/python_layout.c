@@ -61,7 +61,7 @@ static int from_published(struct iot_python_layout *layout, unsigned version, co
                                          .unit = 1, .last_owner = 2, .line_table = IOT_PYTHON_LOCATIONS};
     for (size_t i = 0; i < sizeof published_at / sizeof *published_at; i++) {
         unsigned word = published_at[i].word[version - FIRST_PUBLISHED];
-        if (word >= n || words[word] > published_at[i].most)
+        if (word && (word >= n || words[word] > published_at[i].most))
             return -1;
         uint16_t value = word ? (uint16_t)words[word] : NONE;
         memcpy((char *)layout + published_at[i].field, &value, sizeof value);
