@@ -4,7 +4,7 @@ static int of_steps(const uint8_t *table, size_t n, int line, int at)
 {
     int from = 0;
     for (size_t i = 0; i + 1 < n; i += 2) {
-        from += table[i];
+        from += table[i]; /* tables are too short for these to overflow */
         if (from > at)
             break;
         line += (int8_t)table[i + 1];

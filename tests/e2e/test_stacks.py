@@ -217,6 +217,19 @@ def of_python(place, python, version):
     return bad
 
 
+def no_python(place):
+    """What only looks like an interpreter does no harm, whatever it leads to."""
+    bad = []
+    for version in ("0309", "030a", "030b", "030c", "030d", "030e", "0410"):
+        for which in ("sites", "all"):
+            report, done, _ = traced(place, f"fake-{version}-{which}", which,
+                                     [harness.victim("victim_fake_python"), place / "data", version, "7"])
+            reads = [f["data_ops"] for f in report["files"] if f["path"] == str(place / "data")]
+            if reads != [2000]:
+                bad.append(f"{version}: reads {reads}")
+    return bad
+
+
 def imports(place, python):
     """The frames of the import system are one."""
     (place / "imported.py").write_text("import os\nfor _ in range(200): os.stat('/etc/passwd')\n")
@@ -279,6 +292,7 @@ def main():
             out.run("node", lambda: of_node(place))
         else:
             out.skip("node", "node is not installed")
+        out.run("no python", lambda: no_python(place))
         found = pythons()
         for version, python in found:
             out.run(f"python 3.{version}", lambda python=python, version=version: of_python(place, python, version))
