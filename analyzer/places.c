@@ -19,23 +19,20 @@ static const char *kept(struct iot_arena *arena, const char *text)
 
 int iot_place_is_import(const struct iot_frame *frame)
 {
-    const char *space = iot_frame_is_python(frame) ? strchr(frame->module + strlen(IOT_PYTHON_MODULE), ' ') : NULL;
-    return space && !strncmp(space + 1, "<frozen importlib", strlen("<frozen importlib"));
+    static const char begin[] = "<frozen importlib";
+    return iot_frame_is_python(frame) && !strncmp(iot_frame_python(frame).file, begin, sizeof begin - 1);
 }
 
-static unsigned of_python(const struct iot_frame *frame, struct iot_place *place, struct iot_arena *arena)
+static unsigned of_python(struct iot_symbols *symbols, const struct iot_frame *frame, struct iot_place *place,
+                          struct iot_arena *arena)
 {
-    char words[WORDS_BYTES];
-    const char *function = frame->module + strlen(IOT_PYTHON_MODULE);
-    int n = (int)strcspn(function, " ");
-    const char *file = function[n] ? function + n + 1 : "?";
+    char words[WORDS_BYTES] = "import";
+    struct iot_python_words p = iot_frame_python(frame);
     uint32_t line = frame->offset <= UINT32_MAX ? (uint32_t)frame->offset : 0;
-    if (iot_place_is_import(frame))
-        snprintf(words, sizeof words, "import");
-    else
-        snprintf(words, sizeof words, "%s:%" PRIu32 " %.*s", last_of(file), line, n, function);
-    *place = (struct iot_place){kept(arena, words), iot_arena_text(arena, function, (size_t)n),
-                                kept(arena, file), line};
+    if (!iot_place_is_import(frame))
+        iot_symbols_name(symbols, frame, words, sizeof words);
+    *place = (struct iot_place){kept(arena, words), iot_arena_text(arena, p.function, (size_t)p.n_function),
+                                kept(arena, p.file), line};
     return place->words != NULL;
 }
 
@@ -61,7 +58,7 @@ unsigned iot_places_of(struct iot_symbols *symbols, const struct iot_frame *fram
     struct iot_source_line lines[IOT_PLACES_MAX];
     char words[WORDS_BYTES];
     if (iot_frame_is_python(frame))
-        return of_python(frame, places, arena);
+        return of_python(symbols, frame, places, arena);
     unsigned n = iot_symbols_lines(symbols, frame, lines, IOT_PLACES_MAX);
     if (n)
         return of_source(frame, lines, n, places, arena);

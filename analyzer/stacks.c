@@ -30,6 +30,13 @@ int iot_frame_is_python(const struct iot_frame *frame)
     return !strncmp(frame->module, IOT_PYTHON_MODULE, strlen(IOT_PYTHON_MODULE));
 }
 
+struct iot_python_words iot_frame_python(const struct iot_frame *frame)
+{
+    const char *function = frame->module + strlen(IOT_PYTHON_MODULE);
+    int n = (int)strcspn(function, " ");
+    return (struct iot_python_words){function, n, function[n] ? function + n + 1 : "?"};
+}
+
 uint32_t iot_stack_parse(const char *text, const char *(*text_of)(void *user, uint32_t number),
                          void *user, struct iot_frame frames[IOT_FRAMES_MAX])
 {

@@ -22,6 +22,14 @@ struct iot_frame {
 #define IOT_PYTHON_MODULE "python "
 int iot_frame_is_python(const struct iot_frame *frame);
 
+/* Of a frame of Python, in its module's text. */
+struct iot_python_words {
+    const char *function; /* n_function characters */
+    int n_function;
+    const char *file;
+};
+struct iot_python_words iot_frame_python(const struct iot_frame *frame);
+
 /* Frames, the innermost first: frames[first] to frames[first + n - 1]. Those behind the last of Python are left out: they
  * are the interpreter's. */
 struct iot_stack {

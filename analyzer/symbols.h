@@ -50,7 +50,7 @@ unsigned iot_symbols_lines(struct iot_symbols *symbols, const struct iot_frame *
 /* The function that a frame is in, NULL if it is not known; lives as long as the symbols. */
 const char *iot_symbols_function(struct iot_symbols *symbols, const struct iot_frame *frame);
 
-/* "function+0x1f (library)", or what of it is known. Cut to what fits. */
+/* "function+0x1f (library)", of Python "file.py:42 function", or what of it is known. Cut to what fits. */
 void iot_symbols_name(struct iot_symbols *symbols, const struct iot_frame *frame, char *to,
                       size_t bytes);
 void iot_symbols_free_all(struct iot_symbols *symbols);
