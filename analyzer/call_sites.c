@@ -89,17 +89,22 @@ int iot_call_sites_find(struct iot_call_site **sites, size_t *n, size_t most,
 
 void iot_call_site_words(const struct iot_call_site *site, char *to, size_t bytes)
 {
-    uint32_t shown = site->n_frames;
+    const struct iot_place *shown[IOT_SITE_FRAMES];
+    uint32_t n_shown = 0, any_python = 0;
     size_t n = 0;
+    for (uint32_t k = 0; k < site->n_frames; k++)
+        any_python |= site->frames[k].is_python;
     for (uint32_t k = 0; k < site->n_frames; k++) {
-        n += strlen(site->frames[k].words) + 3;
-        if (n > bytes && k) {
-            shown = k;
+        const struct iot_place *place = &site->frames[k];
+        if (k && any_python && !place->is_python)
+            continue;
+        n += strlen(place->words) + 3;
+        if (n > bytes && k)
             break;
-        }
+        shown[n_shown++] = place;
     }
     n = 0;
     to[0] = '\0';
-    for (uint32_t k = shown; k-- > 0 && n < bytes;)
-        n += (size_t)snprintf(to + n, bytes - n, "%s%s", site->frames[k].words, k ? " > " : "");
+    for (uint32_t k = n_shown; k-- > 0 && n < bytes;)
+        n += (size_t)snprintf(to + n, bytes - n, "%s%s", shown[k]->words, k ? " > " : "");
 }

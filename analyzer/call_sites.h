@@ -7,7 +7,7 @@
 #include "analyzer/places.h"
 #include "analyzer/trace.h"
 
-enum { IOT_SITE_FRAMES = 16 };
+enum { IOT_SITE_FRAMES = 24 };
 
 struct iot_call_site {
     int64_t exposed_ns, service_ns, bytes;
@@ -33,7 +33,8 @@ int iot_call_sites_find(struct iot_call_site **sites, size_t *n, size_t most,
 struct iot_json;
 void iot_call_sites_put(struct iot_json *json, const struct iot_call_site *sites, size_t n);
 
-/* "train.py:50 main > train.py:42 load_batch": the innermost frames that fit, the caller first. */
+/* "train.py:50 main > train.py:42 load_batch": the innermost frames that fit, the caller first. Of native
+ * code that Python called only the innermost. */
 void iot_call_site_words(const struct iot_call_site *site, char *to, size_t bytes);
 
 #endif

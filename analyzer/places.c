@@ -32,7 +32,7 @@ static unsigned of_python(struct iot_symbols *symbols, const struct iot_frame *f
     if (!iot_place_is_import(frame))
         iot_symbols_name(symbols, frame, words, sizeof words);
     *place = (struct iot_place){kept(arena, words), iot_arena_text(arena, p.function, (size_t)p.n_function),
-                                kept(arena, p.file), line};
+                                kept(arena, p.file), line, 1};
     return place->words != NULL;
 }
 
@@ -44,8 +44,10 @@ static unsigned of_source(const struct iot_frame *frame, const struct iot_source
         const char *function = lines[i].function ? lines[i].function : "?";
         snprintf(words, sizeof words, "%s:%" PRIu32 " %s (%s)", last_of(lines[i].file), lines[i].line, function,
                  last_of(frame->module));
-        places[i] = (struct iot_place){kept(arena, words), kept(arena, lines[i].function),
-                                       kept(arena, lines[i].file), lines[i].line};
+        places[i] = (struct iot_place){.words = kept(arena, words),
+                                       .function = kept(arena, lines[i].function),
+                                       .file = kept(arena, lines[i].file),
+                                       .line = lines[i].line};
         if (!places[i].words)
             return 0;
     }

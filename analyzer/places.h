@@ -13,6 +13,7 @@ struct iot_place {
     const char *function; /* NULL: not known */
     const char *file;     /* its path as the compiler or the interpreter has it; NULL: not known */
     uint32_t line;        /* 0: not known */
+    uint32_t is_python;
 };
 
 /* The places of a frame: several where functions were put into each other, the innermost first; 0 without memory. */
