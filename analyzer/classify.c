@@ -7,6 +7,7 @@
 #include "analyzer/arena.h"
 #include "analyzer/behaviour.h"
 #include "analyzer/company.h"
+#include "analyzer/rule_sites.h"
 #include "analyzer/table.h"
 
 /* A file as large is data, whatever its name is. */
@@ -17,6 +18,7 @@ enum { UNDECIDED = 255 };
 struct work {
     const struct iot_trace *trace;
     const struct iot_rules *user;
+    struct iot_rule_sites sites; /* of its rules */
     struct iot_classes *classes;
     struct iot_uses uses;
     struct iot_groups groups;
@@ -45,8 +47,28 @@ static int settle(struct iot_file_class *c, enum iot_direction d, int object, en
 static int by_rules(const struct iot_rules *rules, enum iot_by by, const char *name,
                     enum iot_direction d, struct iot_file_class *c)
 {
-    const struct iot_rule *rule = rules ? iot_rules_find(rules, name, d) : NULL;
+    const struct iot_rule *rule = iot_rules_find(rules, name, d);
     return rule ? settle(c, d, rule->object, by, rule->why) : 0;
+}
+
+struct made {
+    const struct iot_rule_sites *sites;
+    uint32_t file;
+    enum iot_direction direction;
+};
+
+static int made_from(const void *user, size_t rule)
+{
+    const struct made *m = user;
+    return m->sites->of_rule[rule][m->file] >> m->direction & 1;
+}
+
+static int by_user(struct work *w, uint32_t f, enum iot_direction d)
+{
+    struct made made = {&w->sites, f, d};
+    const struct iot_rule *rule =
+        w->user ? iot_rules_find_made(w->user, w->trace->files[f].name, d, made_from, &made) : NULL;
+    return rule ? settle(&w->classes->files[f], d, rule->object, IOT_BY_USER, rule->why) : 0;
 }
 
 /* The words for a group are made once. */
@@ -105,7 +127,7 @@ static void decide(struct work *w, uint32_t f, enum iot_direction d)
     const struct iot_use *use = &w->uses.files[f];
     struct iot_file_class *c = &w->classes->files[f];
 
-    if (by_rules(w->user, IOT_BY_USER, file->name, d, c) ||
+    if (by_user(w, f, d) ||
         by_judgement(w, f, iot_judge_channel(&w->uses, file, use, d), IOT_BY_KIND, d))
         return;
     /* A disk below /dev is data, unlike the other things there. */
@@ -252,6 +274,7 @@ static int start(struct work *w)
     w->classes->files = calloc(n_files + 1, sizeof *w->classes->files);
     w->classes->arena = iot_arena_new();
     if (!w->classes->files || !w->classes->arena ||
+        (w->user && iot_rule_sites_gather(&w->sites, w->user, w->trace)) ||
         iot_uses_gather(&w->uses, w->trace, w->steps) ||
         iot_groups_gather(&w->groups, w->trace, &w->uses) ||
         iot_step_use_gather(&w->step_use, w->trace, &w->groups, w->steps))
@@ -293,6 +316,7 @@ int iot_classify(struct iot_classes *classes, const struct iot_trace *trace,
     struct work w = {.trace = trace, .user = rules, .steps = steps, .classes = classes};
     *classes = (struct iot_classes){0};
     int result = start(&w) || classify(&w) ? -1 : 0;
+    iot_rule_sites_free(&w.sites);
     iot_uses_free(&w.uses);
     iot_groups_free(&w.groups);
     iot_step_use_free(&w.step_use);

@@ -277,7 +277,7 @@ int iot_explain(struct iot_explained *x, const struct iot_explainer *explainer, 
     if (!failed && x->n_lanes)
         qsort(x->lanes, x->n_lanes, sizeof *x->lanes, by_weight);
     failed = failed || iot_call_sites_find(&x->sites, &x->n_sites, IOT_EXPLAIN_SITES, t,
-                                           explainer->model, file, t->arena);
+                                           explainer->model, file, NULL, t->arena);
     free(events);
     iot_order_walk_end(orders);
     free(of_lane);

@@ -134,6 +134,7 @@ struct iot_report {
     size_t n_waits;
     struct iot_call_site *sites; /* those that cost most, if stacks were recorded */
     size_t n_sites;
+    struct iot_changed changed; /* of their programs and libraries */
     struct iot_range *ranges;
     size_t n_ranges;
     struct iot_named_mark *marks;

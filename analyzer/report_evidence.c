@@ -194,6 +194,19 @@ static int of_life(struct iot_report *r)
                 : 0;
 }
 
+static int of_changed(struct iot_report *r)
+{
+    char more[32] = "";
+    if (!r->changed.n)
+        return 0;
+    if (r->changed.n > 1)
+        snprintf(more, sizeof more, " and %zu more", r->changed.n - 1);
+    return say(r,
+               "Of %s%s another build is there now than was run: call sites in it have neither "
+               "functions nor lines",
+               r->changed.first, more);
+}
+
 int iot_report_evidence(struct iot_report *r)
 {
     const struct iot_model *model = r->model;
@@ -204,9 +217,7 @@ int iot_report_evidence(struct iot_report *r)
     if (say(r, "Replays keep the order and the contention of this run: what is recoverable is an "
                "estimate, and does not add up over objects"))
         return -1;
-    if (of_faults(r))
-        return -1;
-    if (of_contention(r))
+    if (of_faults(r) || of_contention(r) || of_changed(r))
         return -1;
     return model->exposed_error_ns ? say(r, "Which calls are exposed is uncertain by at most %s",
                                          iot_people_time(model->exposed_error_ns).text)

@@ -56,24 +56,6 @@ static void put_untraced(struct iot_json *json, const struct iot_report_run *run
     iot_json_end_array(json);
 }
 
-static void put_sites(struct iot_json *json, const struct iot_report *r)
-{
-    iot_json_put_array(json, "sites");
-    for (size_t i = 0; i < r->n_sites; i++) {
-        const struct iot_call_site *s = &r->sites[i];
-        iot_json_begin_object(json);
-        iot_json_put_int(json, "exposed_ns", s->exposed_ns);
-        iot_json_put_int(json, "service_ns", s->service_ns);
-        iot_json_put_uint(json, "calls", s->calls);
-        iot_json_put_int(json, "bytes", s->bytes);
-        iot_json_put_strings(json, "frames", s->frames, s->n_frames);
-        iot_json_put_string(json, "object", s->object);
-        iot_json_put_string(json, "path", s->path);
-        iot_json_end_object(json);
-    }
-    iot_json_end_array(json);
-}
-
 /* null: the run was seen whole. */
 static void put_window(struct iot_json *json, const struct iot_report *r)
 {
@@ -343,7 +325,7 @@ static int write(const struct iot_report *r, FILE *out, enum iot_json_style styl
     put_waits(&json, r);
     iot_report_put_steps(&json, r);
     iot_report_put_ranges(&json, r);
-    put_sites(&json, r);
+    iot_call_sites_put(&json, r->sites, r->n_sites);
     iot_json_end_object(&json);
     return iot_json_finish(&json);
 }

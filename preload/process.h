@@ -10,6 +10,7 @@
 #include "preload/record.h"
 #include "preload/requests.h"
 #include "preload/kept.h"
+#include "preload/python.h"
 #include "preload/stacks.h"
 
 enum {
@@ -92,6 +93,7 @@ struct iot_process {
     uint32_t lock_waiters[IOT_LOCK_PLACES]; /* by place of the lock: how many threads wait */
     uint64_t sites[IOT_SITES_KEPT]; /* by place: hash tag << 24 | number of its stack */
     struct iot_module_seen modules[IOT_MODULES_KEPT];
+    struct iot_python_seen places[IOT_PYTHON_KEPT];
     struct iot_mq_name mq_names[64];
     struct iot_interest interests[IOT_INTERESTS];
     struct iot_aio_look aio_looks[IOT_AIO_LOOKS];

@@ -286,7 +286,7 @@ struct iot_thread *iot_enter_slow(const void *caller)
     if (window != t->window)
         iot_faults_anew(t);
     iot_faults_entering(t);
-    if (iot_stacks)
+    if (iot_stacks && caller)
         t->site = iot_stack(t, caller);
     return t;
 }

@@ -94,7 +94,7 @@ extern IOT_OURS volatile uint32_t *iot_generation;
 /* Once in a process image; 0, or -1 without memory. */
 int iot_record_start(void);
 
-struct iot_thread *iot_enter_slow(const void *caller);
+struct iot_thread *iot_enter_slow(const void *caller); /* NULL: its stack is not wanted */
 struct iot_thread *iot_enter_always_slow(void);
 uint32_t iot_reserve_slow(struct iot_thread *t, uint32_t n, uint32_t at, uintptr_t stack);
 void iot_nested(struct iot_thread *t, uintptr_t stack);
@@ -106,6 +106,16 @@ static inline struct iot_thread *iot_enter(void)
             t && t->generation == *iot_generation && t->window == iot_window->word, 1))
         return t;
     return iot_enter_slow(__builtin_return_address(0));
+}
+
+/* For locks, waits and messages, which are many and are in no list of call sites: without a stack. */
+static inline struct iot_thread *iot_enter_wait(void)
+{
+    struct iot_thread *t = iot_local.thread;
+    if (__builtin_expect(
+            t && t->generation == *iot_generation && t->window == iot_window->word, 1))
+        return t;
+    return iot_enter_slow(NULL);
 }
 
 /* Also outside the window of the run. */

@@ -24,7 +24,7 @@ void iot_lock_record(struct iot_thread *t, uint16_t op, struct iot_timed call, i
 
 __attribute__((noinline)) void iot_lock_moment(uint16_t op, const void *address)
 {
-    struct iot_thread *t = iot_enter();
+    struct iot_thread *t = iot_enter_wait();
     if (!t)
         return;
     uint64_t now = iot_now();
@@ -33,7 +33,7 @@ __attribute__((noinline)) void iot_lock_moment(uint16_t op, const void *address)
 
 __attribute__((noinline)) void iot_lock_signal(uint16_t op, const void *cond, const void *mutex)
 {
-    struct iot_thread *t = iot_enter();
+    struct iot_thread *t = iot_enter_wait();
     if (!t)
         return;
     uint64_t now = iot_now();
@@ -111,7 +111,7 @@ MUTEX_UNLOCK(__pthread_mutex_unlock)
 #define COND_WAIT(sym, params, args)                                                               \
     int sym params                                                                                 \
     {                                                                                              \
-        struct iot_thread *t = iot_enter();                                                        \
+        struct iot_thread *t = iot_enter_wait();                                                        \
         iot_lock_make_guard(mutex);                                                                \
         struct iot_timed call = {.t0 = iot_now()};                                                 \
         int result = iot_real.sym args;                                                            \
@@ -161,7 +161,7 @@ int pthread_cond_broadcast(pthread_cond_t *cond)
 #define SEM_WAIT(sym, params, args)                                                                \
     int sym params                                                                                 \
     {                                                                                              \
-        struct iot_thread *t = iot_enter();                                                        \
+        struct iot_thread *t = iot_enter_wait();                                                        \
         if (!t)                                                                                    \
             return iot_real.sym args;                                                              \
         IOT_TIMED(int, sym, args)                                                                  \
@@ -178,7 +178,7 @@ SEM_WAIT(sem_clockwait,
 /* One that did not get it is no message. */
 int sem_trywait(sem_t *sem)
 {
-    struct iot_thread *t = iot_enter();
+    struct iot_thread *t = iot_enter_wait();
     if (!t)
         return iot_real.sem_trywait(sem);
     IOT_TIMED(int, sem_trywait, (sem))
@@ -195,7 +195,7 @@ int sem_post(sem_t *sem)
 
 static void record_value(const sem_t *sem, unsigned value)
 {
-    struct iot_thread *t = iot_enter();
+    struct iot_thread *t = iot_enter_wait();
     if (!t)
         return;
     struct iot_place at = iot_place_of(t, sem);
@@ -274,7 +274,7 @@ UNLOCK(pthread_spin_unlock, SPIN_UNLOCK, (pthread_spinlock_t * lock))
 
 int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
-    struct iot_thread *t = iot_enter();
+    struct iot_thread *t = iot_enter_wait();
     struct iot_timed call = {.t0 = iot_now()};
     int result = iot_real.pthread_barrier_wait(barrier);
     call.t1 = iot_now();

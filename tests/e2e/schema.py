@@ -8,7 +8,7 @@ OBJECTS = ["input", "artifact", "state", "output", "other"]
 
 TOP = ["schema", "run", "wall_ns", "path", "model", "objects", "total", "files", "phases", "queues",
        "advice", "evidence", "waits", "steps", "ranges", "marks", "sites"]
-SITE = ["exposed_ns", "service_ns", "calls", "bytes", "frames", "object", "path"]
+SITE = ["exposed_ns", "service_ns", "calls", "bytes", "frames", "places", "object", "path"]
 PHASE = ["name", "start_ns", "end_ns", "steps", "step_ns", "objects", "per_step", "step_exposed"]
 PHASE_NAMES = [["run"], ["cold_start", "steady", "shutdown"]]  # or some of them, in this order
 PER_STEP = ["object", "ops", "bytes", "service_ns", "exposed_ns", "exposed_p50_ns", "exposed_p95_ns"]
@@ -274,6 +274,12 @@ def check_sites(bad, report):
             bad.append(f"a site's frames are {site['frames']!r}")
         if (site["path"], site["object"]) not in {(f["path"], f["object"]) for f in report["files"]}:
             bad.append(f"a site's row is {site['path']!r} as {site['object']!r}")
+        if len(site["places"]) != len(site["frames"]):
+            bad.append("a site has not one place for each frame")
+        for place in site["places"]:
+            bad.same("fields of a place", ["function", "file", "line"], list(place))
+            if (place["line"] is not None and place["file"] is None) or place["line"] == 0:
+                bad.append(f"a line of no file, or no line: {place}")
     cost = [s["exposed_ns"] for s in sites]
     if cost != sorted(cost, reverse=True):
         bad.append("sites are not in the order of what they cost")
@@ -436,7 +442,9 @@ def example():
                        for ns in (9, 5)],
             "marks": [dict(zip(MARK, ("loaded", 1, 40, 40)))],
             "sites": [{"exposed_ns": 60, "service_ns": 90, "calls": 2, "bytes": 10,
-                       "frames": ["load+0x10 (app)", "main+0x2f (app)"],
+                       "frames": ["load+0x10 (app)", "train.py:42 main"],
+                       "places": [{"function": "load", "file": None, "line": None},
+                                  {"function": "main", "file": "/a/train.py", "line": 42}],
                        "object": "input", "path": "/d/a"}]}
 
 
@@ -465,6 +473,8 @@ BREAKS = {
     "a site dearer than the run": lambda r: r["sites"][0].update(exposed_ns=101),
     "a site of no file": lambda r: r["sites"][0].update(object="output"),
     "a site without frames": lambda r: r["sites"][0].update(frames=[]),
+    "a site with a frame too many": lambda r: r["sites"][0]["frames"].append("x"),
+    "a line of no file": lambda r: r["sites"][0]["places"][0].update(line=3),
     "a window longer than its run": lambda r: r["run"]["window"].update(run_ns=1000),
     "a window of another length": lambda r: r["run"]["window"]["parts"][0].update(end_ns=611),
     "parts that overlap": lambda r: r["run"]["window"]["parts"][1].update(start_ns=600, end_ns=1000),
