@@ -77,7 +77,8 @@ static int resolve_event(struct iot_reading *r, struct iot_names *names, size_t 
         break;
     }
     e->file[i] = file;
-    e->file2[i] = file2;
+    if (e->file2[i] != file2) /* see append() */
+        e->file2[i] = file2;
     return file == IOT_NO_INDEX || file2 == IOT_NO_INDEX ? -1 : 0;
 }
 
