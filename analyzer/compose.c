@@ -54,6 +54,8 @@ void iot_compose(const struct iot_model *m, const struct iot_path *path, const i
             parts->unexplained_ns += edge->base_ns;
         else if (n < s->n_use && s->use[n] == IOT_USE_WAKE)
             parts->wake_ns += edge->base_ns;
+        else if (n < s->n_use && s->use[n] == IOT_USE_CLOCK)
+            parts->sleep_ns += edge->base_ns;
         else if (n < s->n_use && s->use[n] == IOT_USE_GPU)
             parts->gpu_ns += edge->base_ns;
         else

@@ -118,10 +118,25 @@ static void need_link(struct builder *b, size_t i, struct iot_waker waker)
     need_waker(b, waker);
 }
 
+/* A sleep until a moment of the clock, whenever it began. One that found it passed is held before it, else
+ * its end is. */
+static int is_held(const struct builder *b, size_t i)
+{
+    return b->links->flags[i] & IOT_LINK_HELD && b->model->part[i] == IOT_PART_SLEEP;
+}
+
+static int is_passed(const struct builder *b, size_t i)
+{
+    return b->trace->events.offset[i] < 0;
+}
+
 static void find_needs(struct builder *b)
 {
-    for (size_t i = 0; i < b->trace->events.n; i++)
+    for (size_t i = 0; i < b->trace->events.n; i++) {
         need_link(b, i, b->links->waker[i]);
+        if (is_held(b, i))
+            b->need[i] |= is_passed(b, i) ? BEFORE : BEFORE | AFTER;
+    }
     for (size_t k = 0; k < b->links->n_more; k++)
         need_link(b, b->links->more[k].event, b->links->more[k].waker);
     for (size_t l = 0; l < b->trace->n_lanes; l++) {
@@ -187,7 +202,8 @@ static void cut_lane(struct builder *b, uint32_t l)
         }
         if (b->need[i] & AFTER) {
             b->after[i] = node(b, e->t1_ns[i], l);
-            lane_edge(b, last, b->after[i], first, i + 1, b->model->part[i] == IOT_PART_WAIT);
+            lane_edge(b, last, b->after[i], first, i + 1,
+                      b->model->part[i] == IOT_PART_WAIT || (is_held(b, i) && !is_passed(b, i)));
             last = b->after[i];
             first = i + 1;
         }
@@ -223,21 +239,15 @@ static void cut_lanes(struct builder *b)
     free(order);
 }
 
-/* `most`: what of the time between the two is latency, ns. */
-static void cross(struct builder *b, struct iot_waker from, uint32_t dst, int64_t most,
-                  enum iot_edge_use use)
+static int64_t positive(int64_t ns)
 {
-    struct iot_graph *g = &b->schedule->graph;
-    uint32_t src = from.kind == IOT_WAKER_LANE     ? b->end[from.index]
-                   : from.kind == IOT_WAKER_RETURN ? b->after[from.index]
-                                                   : b->before[from.index];
-    int64_t latency = g->nodes[dst].time_ns - g->nodes[src].time_ns;
-    if (b->failed)
-        return;
-    if (latency > most)
-        latency = most;
-    /* One against the clock is for the graph to cut and count. */
-    uint32_t n = iot_graph_add_cross(g, src, dst, latency > 0 ? latency : 0);
+    return ns > 0 ? ns : 0;
+}
+
+static void add_cross(struct builder *b, uint32_t src, uint32_t dst, int64_t base_ns,
+                      enum iot_edge_use use)
+{
+    uint32_t n = iot_graph_add_cross(&b->schedule->graph, src, dst, base_ns);
     b->failed |= n == IOT_NO_NODE;
     if (n == IOT_NO_NODE)
         return;
@@ -254,6 +264,23 @@ static void cross(struct builder *b, struct iot_waker from, uint32_t dst, int64_
         b->schedule->n_use = wanted;
     }
     b->schedule->use[n] = (uint8_t)use;
+}
+
+/* `most`: what of the time between the two is latency, ns. */
+static void cross(struct builder *b, struct iot_waker from, uint32_t dst, int64_t most,
+                  enum iot_edge_use use)
+{
+    struct iot_graph *g = &b->schedule->graph;
+    uint32_t src = from.kind == IOT_WAKER_LANE     ? b->end[from.index]
+                   : from.kind == IOT_WAKER_RETURN ? b->after[from.index]
+                                                   : b->before[from.index];
+    int64_t latency = g->nodes[dst].time_ns - g->nodes[src].time_ns;
+    if (b->failed)
+        return;
+    if (latency > most)
+        latency = most;
+    /* One against the clock is for the graph to cut and count. */
+    add_cross(b, src, dst, positive(latency), use);
 }
 
 /* A child that was killed went on after its last event: what lies between is its computing. */
@@ -286,6 +313,13 @@ static void join_event(struct builder *b, size_t i, struct iot_waker waker)
 
 static void join_lanes(struct builder *b)
 {
+    const struct iot_events *e = &b->trace->events;
+    for (size_t i = 0; i < e->n && !b->failed; i++)
+        if (is_held(b, i) && is_passed(b, i))
+            add_cross(b, b->start[0], b->before[i], positive(e->t0_ns[i] + e->offset[i]),
+                      IOT_USE_CLOCK);
+        else if (is_held(b, i))
+            add_cross(b, b->start[0], b->after[i], positive(e->t1_ns[i]), IOT_USE_CLOCK);
     for (uint32_t l = 1; l < b->trace->n_lanes; l++)
         if (usable(b->links, b->links->creator[l]))
             cross(b, b->links->creator[l], b->start[l], INT64_MAX, IOT_USE_CREATE);
