@@ -193,6 +193,7 @@ int iot_replay_set_less(struct iot_replay *r, const int64_t *less_ns)
 struct iot_line iot_replay_run(struct iot_replay *r, struct iot_lambda lambda)
 {
     iot_dag_run(&r->dag, lambda, &r->longest);
+    r->lambda = lambda;
     return r->longest.at[r->dag.n_nodes - 1];
 }
 
@@ -202,23 +203,36 @@ static uint32_t edge_before(const struct iot_replay *r, uint32_t edge)
     return r->via[r->graph->edges[edge].src];
 }
 
+/* The slot that the path comes in by: where the node was held, its lane's, which is the first. */
+static uint32_t slot_into(const struct iot_replay *r, uint32_t p)
+{
+    uint32_t slot = r->longest.slot[p];
+    bool held = r->graph->edges[r->edge_of_slot[slot]].kind == IOT_EDGE_HOLD;
+    return held ? r->dag.in_first[p] : slot;
+}
+
 int iot_replay_path(const struct iot_replay *r, struct iot_path *path)
 {
     uint32_t end = (uint32_t)r->dag.n_nodes - 1;
     size_t length = 0;
 
-    for (uint32_t p = end; p != 0; p = r->dag.src[r->longest.slot[p]])
-        for (uint32_t e = r->edge_of_slot[r->longest.slot[p]]; e != IOT_NO_NODE;
-             e = edge_before(r, e))
+    *path = (struct iot_path){0};
+    for (uint32_t p = end, slot; p != 0; p = r->dag.src[slot]) {
+        slot = slot_into(r, p);
+        path->held_ns += iot_line_ns(r->longest.at[p], r->lambda) -
+                         iot_line_ns(iot_dag_extend(&r->dag, slot, r->longest.at), r->lambda);
+        for (uint32_t e = r->edge_of_slot[slot]; e != IOT_NO_NODE; e = edge_before(r, e))
             length++;
+    }
     path->n_edges = length;
     path->edges = malloc((length ? length : 1) * sizeof(*path->edges));
     if (!path->edges)
         return -ENOMEM;
-    for (uint32_t p = end; p != 0; p = r->dag.src[r->longest.slot[p]])
-        for (uint32_t e = r->edge_of_slot[r->longest.slot[p]]; e != IOT_NO_NODE;
-             e = edge_before(r, e))
+    for (uint32_t p = end, slot; p != 0; p = r->dag.src[slot]) {
+        slot = slot_into(r, p);
+        for (uint32_t e = r->edge_of_slot[slot]; e != IOT_NO_NODE; e = edge_before(r, e))
             path->edges[--length] = e;
+    }
     return 0;
 }
 

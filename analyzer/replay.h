@@ -17,12 +17,15 @@ struct iot_replay {
                              * it is a node of the dag */
     bool changed; /* services are not those recorded */
     struct iot_longest longest; /* of the last replay */
+    struct iot_lambda lambda;   /* likewise */
 };
 
-/* A path: edge indices from start to end. */
+/* A path: edge indices from start to end. Where it is a moment of the clock that holds it (IOT_EDGE_HOLD), it
+ * goes on in the lane, which came there sooner: by held_ns in all. */
 struct iot_path {
     uint32_t *edges;
     size_t n_edges;
+    int64_t held_ns;
 };
 
 /* For a finished graph, which outlives the replay. Services are as recorded.

@@ -239,31 +239,19 @@ static void cut_lanes(struct builder *b)
     free(order);
 }
 
-static int64_t positive(int64_t ns)
+/* Until the moment: where it had not passed, and where it had, so that a sleep that begins sooner lasts
+ * until then. */
+static void hold(struct builder *b)
 {
-    return ns > 0 ? ns : 0;
-}
-
-static void add_cross(struct builder *b, uint32_t src, uint32_t dst, int64_t base_ns,
-                      enum iot_edge_use use)
-{
-    uint32_t n = iot_graph_add_cross(&b->schedule->graph, src, dst, base_ns);
-    b->failed |= n == IOT_NO_NODE;
-    if (n == IOT_NO_NODE)
-        return;
-    if (n >= b->schedule->n_use) {
-        size_t wanted = ((size_t)n + 1) * 2;
-        uint8_t *grown = realloc(b->schedule->use, wanted);
-        if (!grown) {
-            b->failed = 1;
-            return;
-        }
-        for (size_t k = b->schedule->n_use; k < wanted; k++)
-            grown[k] = IOT_USE_NONE;
-        b->schedule->use = grown;
-        b->schedule->n_use = wanted;
+    const struct iot_events *e = &b->trace->events;
+    for (size_t i = 0; i < e->n && !b->failed; i++) {
+        if (!is_held(b, i))
+            continue;
+        int64_t until = is_passed(b, i) ? e->t0_ns[i] + e->offset[i] : e->t1_ns[i];
+        b->failed |= iot_graph_add_hold(&b->schedule->graph, b->start[0],
+                                        is_passed(b, i) ? b->before[i] : b->after[i],
+                                        until > 0 ? until : 0) == IOT_NO_NODE;
     }
-    b->schedule->use[n] = (uint8_t)use;
 }
 
 /* `most`: what of the time between the two is latency, ns. */
@@ -280,7 +268,23 @@ static void cross(struct builder *b, struct iot_waker from, uint32_t dst, int64_
     if (latency > most)
         latency = most;
     /* One against the clock is for the graph to cut and count. */
-    add_cross(b, src, dst, positive(latency), use);
+    uint32_t n = iot_graph_add_cross(g, src, dst, latency > 0 ? latency : 0);
+    b->failed |= n == IOT_NO_NODE;
+    if (n == IOT_NO_NODE)
+        return;
+    if (n >= b->schedule->n_use) {
+        size_t wanted = ((size_t)n + 1) * 2;
+        uint8_t *grown = realloc(b->schedule->use, wanted);
+        if (!grown) {
+            b->failed = 1;
+            return;
+        }
+        for (size_t k = b->schedule->n_use; k < wanted; k++)
+            grown[k] = IOT_USE_NONE;
+        b->schedule->use = grown;
+        b->schedule->n_use = wanted;
+    }
+    b->schedule->use[n] = (uint8_t)use;
 }
 
 /* A child that was killed went on after its last event: what lies between is its computing. */
@@ -313,13 +317,6 @@ static void join_event(struct builder *b, size_t i, struct iot_waker waker)
 
 static void join_lanes(struct builder *b)
 {
-    const struct iot_events *e = &b->trace->events;
-    for (size_t i = 0; i < e->n && !b->failed; i++)
-        if (is_held(b, i) && is_passed(b, i))
-            add_cross(b, b->start[0], b->before[i], positive(e->t0_ns[i] + e->offset[i]),
-                      IOT_USE_CLOCK);
-        else if (is_held(b, i))
-            add_cross(b, b->start[0], b->after[i], positive(e->t1_ns[i]), IOT_USE_CLOCK);
     for (uint32_t l = 1; l < b->trace->n_lanes; l++)
         if (usable(b->links, b->links->creator[l]))
             cross(b, b->links->creator[l], b->start[l], INT64_MAX, IOT_USE_CREATE);
@@ -365,6 +362,7 @@ int iot_schedule_build(struct iot_schedule *schedule, const struct iot_trace *tr
         cut_lanes(&b);
     if (!b.failed) {
         join_lanes(&b);
+        hold(&b);
         schedule->graph.start = b.start[0];
         schedule->graph.end = b.end[last_lane(trace)];
     }

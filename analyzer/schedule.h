@@ -16,7 +16,6 @@ enum iot_edge_use {
     IOT_USE_WAKE,   /* from the wake-up to running again */
     IOT_USE_GPU,    /* from the launch to the start on the GPU */
     IOT_USE_CREATE, /* starting up: the new thread or process is computing */
-    IOT_USE_CLOCK,  /* from the start of the run to a moment that was slept until */
 };
 
 struct iot_schedule {
