@@ -111,7 +111,8 @@ static struct iot_subgraph *new_part(size_t n_nodes, size_t n_slots)
     return NULL;
 }
 
-/* Puts what was found, which begins at node `first`, on the list. slot_of NULL: the dag is the whole. */
+/* Puts what was found, which begins at node `first`, on the list. slot_of NULL: the dag is the
+ * whole. */
 static int add_part(struct iot_pieces *f, const struct iot_dag *dag, const uint32_t *slot_of,
                     const struct iot_interval *v, uint32_t first)
 {
@@ -244,7 +245,8 @@ static int solve_with_room(struct iot_pieces *pieces, const struct iot_subgraph 
     return err;
 }
 
-int iot_pieces_init(struct iot_pieces *pieces, const struct iot_dag *dag, int64_t *share, int64_t budget)
+int iot_pieces_init(struct iot_pieces *pieces, const struct iot_dag *dag, int64_t *share,
+                    int64_t budget)
 {
     size_t n = dag->n_nodes, n_slots = dag->in_first[n];
 

@@ -47,7 +47,8 @@ static int find_nodes(struct iot_replay *r, size_t *n_nodes, size_t *slots)
 static int fill_dag(struct iot_replay *r)
 {
     const struct iot_graph *g = r->graph;
-    uint32_t *place = malloc(g->n_nodes * sizeof(*place)); /* of a node: its own, or of the one it is led to from */
+    uint32_t *place = malloc(
+        g->n_nodes * sizeof(*place)); /* of a node: its own, or of the one it is led to from */
     uint32_t node = 0, slot = 0;
 
     if (!place)
@@ -126,9 +127,8 @@ int iot_replay_init(struct iot_replay *r, const struct iot_graph *g)
 {
     size_t n, slots;
 
-    *r = (struct iot_replay){.graph = g,
-                             .changed = true,
-                             .via = malloc(g->n_nodes * sizeof(*r->via))};
+    *r = (struct iot_replay){
+        .graph = g, .changed = true, .via = malloc(g->n_nodes * sizeof(*r->via))};
     if (!r->via || find_nodes(r, &n, &slots))
         return -ENOMEM;
     r->dag = (struct iot_dag){
@@ -144,7 +144,7 @@ int iot_replay_init(struct iot_replay *r, const struct iot_graph *g)
     bool complete = r->dag.in_first && r->dag.src && r->dag.base_ns && r->dag.io_ns &&
                     r->edge_of_slot && r->longest.at && r->longest.slot;
     return complete && !fill_dag(r) && !iot_replay_set_less(r, NULL) && !as_recorded(r) ? 0
-                                                                                       : -ENOMEM;
+                                                                                        : -ENOMEM;
 }
 
 void iot_replay_free(struct iot_replay *r)
@@ -239,7 +239,8 @@ int iot_replay_path(const struct iot_replay *r, struct iot_path *path)
 int iot_replay_spread(const struct iot_replay *r, const int64_t *of_slot, int64_t *of_edge)
 {
     const struct iot_graph *g = r->graph;
-    int64_t *from = calloc(g->n_nodes, sizeof(*from)); /* by node: the sum of what goes on from it */
+    int64_t *from =
+        calloc(g->n_nodes, sizeof(*from)); /* by node: the sum of what goes on from it */
     uint32_t slot = n_slots(r);
 
     if (!from)
