@@ -223,13 +223,13 @@ static int add_folders(struct work *w, struct iot_table *folders)
 
 enum { MIXED = 254, FOLDERS_UP = 3 };
 
-/* The folders above the file that were listed, a few levels up. */
-static void tell_folders(struct work *w, const struct iot_table *folders, uint32_t f)
+/* The folders above the file that were listed, so many levels up. */
+static void tell_folders(struct work *w, const struct iot_table *folders, uint32_t f,
+                         uint8_t object, int levels)
 {
-    const struct iot_file_class *c = &w->classes->files[f];
     const char *name = w->trace->files[f].name;
     size_t n = strlen(name);
-    for (int up = 0; up < FOLDERS_UP; up++) {
+    for (int up = 0; up < levels; up++) {
         while (n && name[n - 1] != '/')
             n--;
         if (n <= 1)
@@ -239,11 +239,12 @@ static void tell_folders(struct work *w, const struct iot_table *folders, uint32
         if (folder == IOT_NO_INDEX)
             continue;
         uint8_t *its = &w->classes->files[folder].object[IOT_READING];
-        *its = *its == UNDECIDED || *its == c->object[c->main] ? c->object[c->main] : MIXED;
+        *its = *its == UNDECIDED || *its == object ? object : MIXED;
     }
 }
 
-/* A folder whose files are all of one object, those in its folders too, is of that object. */
+/* A folder whose files are all of one object, those in its folders too, is of that object. Not one that
+ * programs are read from: interpreters list it to find them. */
 static int judge_folders(struct work *w)
 {
     struct iot_table folders = {0};
@@ -255,7 +256,9 @@ static int judge_folders(struct work *w)
         const struct iot_file_class *c = &w->classes->files[f];
         uint8_t object = c->object[c->main];
         if (w->groups.of_file[f] && object != UNDECIDED && object != IOT_OTHER)
-            tell_folders(w, &folders, f);
+            tell_folders(w, &folders, f, object, FOLDERS_UP);
+        else if (object == IOT_OTHER && c->by[c->main] == IOT_BY_SURE && w->uses.files[f].read_bytes)
+            tell_folders(w, &folders, f, MIXED, 1);
     }
     for (uint32_t f = 1; f < w->trace->n_files; f++) {
         struct iot_file_class *c = &w->classes->files[f];

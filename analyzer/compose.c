@@ -44,7 +44,7 @@ void iot_compose(const struct iot_model *m, const struct iot_path *path, const i
                  struct iot_path_parts *parts)
 {
     const struct iot_schedule *s = m->schedule;
-    *parts = (struct iot_path_parts){0};
+    *parts = (struct iot_path_parts){.sleep_ns = path->held_ns};
     for (size_t k = 0; k < path->n_edges; k++) {
         uint32_t n = path->edges[k];
         const struct iot_edge *edge = &s->graph.edges[n];

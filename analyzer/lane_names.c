@@ -54,6 +54,11 @@ static int is_interpreter(const char *program)
     return 0;
 }
 
+int iot_is_python(const char *path)
+{
+    return !strncmp(last_part(path), "python", 6);
+}
+
 /* The program, or the script that its interpreter runs: the first argument, if that is no option. */
 static const char *called(const struct iot_process *p)
 {

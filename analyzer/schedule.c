@@ -118,10 +118,25 @@ static void need_link(struct builder *b, size_t i, struct iot_waker waker)
     need_waker(b, waker);
 }
 
+/* A sleep until a moment of the clock, whenever it began. One that found it passed is held before it, else
+ * its end is. */
+static int is_held(const struct builder *b, size_t i)
+{
+    return b->links->flags[i] & IOT_LINK_HELD && b->model->part[i] == IOT_PART_SLEEP;
+}
+
+static int is_passed(const struct builder *b, size_t i)
+{
+    return b->trace->events.offset[i] < 0;
+}
+
 static void find_needs(struct builder *b)
 {
-    for (size_t i = 0; i < b->trace->events.n; i++)
+    for (size_t i = 0; i < b->trace->events.n; i++) {
         need_link(b, i, b->links->waker[i]);
+        if (is_held(b, i))
+            b->need[i] |= is_passed(b, i) ? BEFORE : BEFORE | AFTER;
+    }
     for (size_t k = 0; k < b->links->n_more; k++)
         need_link(b, b->links->more[k].event, b->links->more[k].waker);
     for (size_t l = 0; l < b->trace->n_lanes; l++) {
@@ -187,7 +202,8 @@ static void cut_lane(struct builder *b, uint32_t l)
         }
         if (b->need[i] & AFTER) {
             b->after[i] = node(b, e->t1_ns[i], l);
-            lane_edge(b, last, b->after[i], first, i + 1, b->model->part[i] == IOT_PART_WAIT);
+            lane_edge(b, last, b->after[i], first, i + 1,
+                      b->model->part[i] == IOT_PART_WAIT || (is_held(b, i) && !is_passed(b, i)));
             last = b->after[i];
             first = i + 1;
         }
@@ -221,6 +237,21 @@ static void cut_lanes(struct builder *b)
         else
             cut_requests(b, order[k]);
     free(order);
+}
+
+/* Until the moment: where it had not passed, and where it had, so that a sleep that begins sooner lasts
+ * until then. */
+static void hold(struct builder *b)
+{
+    const struct iot_events *e = &b->trace->events;
+    for (size_t i = 0; i < e->n && !b->failed; i++) {
+        if (!is_held(b, i))
+            continue;
+        int64_t until = is_passed(b, i) ? e->t0_ns[i] + e->offset[i] : e->t1_ns[i];
+        b->failed |= iot_graph_add_hold(&b->schedule->graph, b->start[0],
+                                        is_passed(b, i) ? b->before[i] : b->after[i],
+                                        until > 0 ? until : 0) == IOT_NO_NODE;
+    }
 }
 
 /* `most`: what of the time between the two is latency, ns. */
@@ -331,6 +362,7 @@ int iot_schedule_build(struct iot_schedule *schedule, const struct iot_trace *tr
         cut_lanes(&b);
     if (!b.failed) {
         join_lanes(&b);
+        hold(&b);
         schedule->graph.start = b.start[0];
         schedule->graph.end = b.end[last_lane(trace)];
     }

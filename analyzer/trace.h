@@ -119,7 +119,7 @@ struct iot_events {
     uint64_t *addr;
     uint32_t *file, *file2; /* index into files; 0 none */
     uint32_t *arg;          /* of join, thread_create, start, thread_start: the lane number that obj
-                             * names, UINT32_MAX unknown; of what a GPU does, obj2; of the others 0 */
+                             * names, UINT32_MAX unknown; of sleep and what a GPU does, obj2; of the others 0 */
     int32_t *fd;            /* -1 none */
     uint16_t *op, *err;
     uint32_t *stack;        /* index into stacks.list: where the call was made; 0 not known */

@@ -53,7 +53,7 @@ static int resolve_event(struct iot_reading *r, struct iot_names *names, size_t 
         if (names_a_lane(op))
             e->arg[i] = obj;
     }
-    if (iot_gpu_op(op))
+    if (iot_gpu_op(op) || op == IOT_OP_SLEEP)
         e->arg[i] = obj2;
     if (op == IOT_OP_LOAD && file && file != IOT_NO_INDEX)
         r->files.files[file].kind = IOT_FILE_LOADER;
@@ -77,7 +77,8 @@ static int resolve_event(struct iot_reading *r, struct iot_names *names, size_t 
         break;
     }
     e->file[i] = file;
-    e->file2[i] = file2;
+    if (e->file2[i] != file2) /* see append() */
+        e->file2[i] = file2;
     return file == IOT_NO_INDEX || file2 == IOT_NO_INDEX ? -1 : 0;
 }
 
