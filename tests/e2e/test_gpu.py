@@ -501,7 +501,7 @@ def check_doctor(place):
                        harness.plain({**STANDIN, "IOTRACE_CUDA": "0"}), place)
     text = done.stdout.decode()
     return [f"doctor does not say {part!r}: {text}" for part in
-            ("libiotrace-cupti.so agrees with the headers of CUPTI", "CUDA driver for 13.0",
+            ("libiotrace-cupti.so agrees with the headers of CUPTI's version 13", "CUDA driver for 13.0",
              "IOTRACE_CUDA is 0") if part not in text]
 
 
