@@ -175,9 +175,11 @@ static int is_collective(const char *name)
 static void take_kernel(struct missing *missing, const void *record)
 {
     const struct cupti_kernel *k = record;
-    const char *name = k->name ? k->name : "";
-    struct iot_row row = {.op = is_collective(name) ? IOT_OP_GPU_COLLECTIVE : IOT_OP_GPU_KERNEL,
-                          .obj = iot_writer->string(name, strnlen(name, KERNEL_NAME_BYTES))};
+    struct iot_row row = {.op = IOT_OP_GPU_KERNEL};
+    if (k->name) {
+        row.obj = iot_writer->string(k->name, strnlen(k->name, KERNEL_NAME_BYTES));
+        row.op = is_collective(k->name) ? IOT_OP_GPU_COLLECTIVE : IOT_OP_GPU_KERNEL;
+    }
     put(missing, &(struct ran){k->start, k->end, k->device, k->context, k->stream, k->correlation, row});
 }
 
