@@ -16,6 +16,7 @@
 #include "preload/descriptors.h"
 #include "preload/encode.h"
 #include "preload/life.h"
+#include "preload/lineage.h"
 #include "preload/process.h"
 #include "preload/real.h"
 #include "preload/residency.h"
@@ -316,6 +317,7 @@ __attribute__((constructor)) static void image_start(int argc, char **argv, char
     if (iot_record_start() || iot_encode_start() || iot_life_start() || find_folder(envp))
         return;
     iot_stacks_start(variable(envp, "IOTRACE_STACKS"));
+    iot_lineage_start(variable(envp, "IOTRACE_LINEAGE"));
     iot_window_start(of_environment, envp);
     read_boot_id();
     put_facts(argc, argv);
