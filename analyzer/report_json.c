@@ -324,6 +324,7 @@ int iot_report_write_json(const struct iot_report *r, FILE *out)
     iot_report_put_steps(&json, r);
     iot_report_put_ranges(&json, r);
     put_sites(&json, r);
+    iot_report_put_gpu(&json, r);
     iot_json_end_object(&json);
     return iot_json_finish(&json);
 }
