@@ -7,7 +7,13 @@ on every report that a test makes.
 OBJECTS = ["input", "artifact", "state", "output", "other"]
 
 TOP = ["schema", "run", "wall_ns", "path", "model", "objects", "total", "files", "phases", "queues",
-       "advice", "evidence", "waits", "steps", "ranges", "marks", "sites"]
+       "advice", "evidence", "waits", "steps", "ranges", "marks", "sites", "gpu"]
+GPU = ["copies", "devices", "ranks", "path", "ranges_forgotten"]
+GPU_COPIES = ["direction", "decided_by", "object", "memory", "copies", "bytes", "service_ns"]
+GPU_RULES = {"file", "user", "before_steps", "in_steps", "from_gpu", "state"}
+GPU_DEVICE = ["device", "busy_ns", "idle_ns", "idle_of_ns"]
+GPU_RANK = ["pid", "device", "collectives", "matched", "waited_ns", "transfer_ns"]
+GPU_PATH = ["work_ns", "launch_ns", "gap_ns"]
 SITE = ["exposed_ns", "service_ns", "calls", "bytes", "frames"]
 PHASE = ["name", "start_ns", "end_ns", "steps", "step_ns", "objects", "per_step", "step_exposed"]
 PHASE_NAMES = [["run"], ["cold_start", "steady", "shutdown"]]  # or some of them, in this order
@@ -109,7 +115,9 @@ def check_ready(bad, what, row):
     if ready is None:
         return
     bad.same(f"parts of {what}'s ready_ns", READY, list(ready))
-    if row["object"] != "artifact" or not row["read_bytes"] or not all(map(is_count, ready.values())):
+    # One that was mapped was read without a call.
+    read = row["read_bytes"] or ready["placement"]
+    if row["object"] != "artifact" or not read or not all(map(is_count, ready.values())):
         bad.append(f"{what}: ready_ns is {ready} of {row['object']}")
 
 
@@ -135,6 +143,37 @@ def check_files(bad, report):
         for key in FILE_SUMS:
             bad.same(f"{key} over the files of {o['object']}", o[key] or 0,
                      sum(f[key] or 0 for f in mine))
+
+
+def check_gpu(bad, report):
+    """Copies add up to their rows, what a GPU idled because of I/O is part of its idling, and the parts of
+    the path to the whole."""
+    gpu = report["gpu"]
+    if gpu is None:
+        return
+    bad.fields("gpu", GPU, gpu)
+    bad.fields("gpu.path", GPU_PATH, gpu["path"])
+    bad.same("parts of path.gpu_ns", report["path"]["gpu_ns"], sum(gpu["path"].values()))
+    for row in gpu["copies"]:
+        bad.fields("copies of gpu", GPU_COPIES, row)
+        if row["decided_by"] not in GPU_RULES or row["object"] not in OBJECTS:
+            bad.append(f"copies of gpu: {row}")
+    for o in OBJECTS:
+        mine = [f for f in report["files"] if f["object"] == o]
+        if any(f["path"].endswith(" more)") for f in mine):
+            continue
+        rows = sum(f["bytes"] for f in mine
+                   if f["path"].startswith("gpu") and not f["path"].endswith(":collective"))
+        bad.same(f"bytes of GPU copies of {o}", rows,
+                 sum(c["bytes"] for c in gpu["copies"] if c["object"] == o))
+    for row in gpu["devices"]:
+        bad.fields("a device of gpu", GPU_DEVICE, row)
+        if row["idle_ns"] is not None and sum(row["idle_of_ns"].values()) > row["idle_ns"]:
+            bad.append(f"a device of gpu idles less than because of I/O: {row}")
+    for row in gpu["ranks"]:
+        bad.fields("a rank of gpu", GPU_RANK, row)
+        if row["matched"] > row["collectives"]:
+            bad.append(f"a rank of gpu: {row}")
 
 
 def check_uncalled(bad, uncalled):
@@ -320,6 +359,7 @@ def check_report(report, complete=True):
             bad.append("uncalled is not known of a whole run")
         check_uncalled(bad, report["run"]["uncalled"])
         check_files(bad, report)
+        check_gpu(bad, report)
         check_curve(bad, report)
         check_waits(bad, report)
         check_phases(bad, report)
