@@ -36,10 +36,12 @@ int iot_cmd_doctor(int argc, char **argv);
 int iot_cmd_dump(int argc, char **argv);
 int iot_cmd_experiment(int argc, char **argv);
 int iot_cmd_explain(int argc, char **argv);
+int iot_cmd_export(int argc, char **argv);
 int iot_cmd_import(int argc, char **argv);
 int iot_cmd_ledger(int argc, char **argv);
 int iot_cmd_report(int argc, char **argv);
 int iot_cmd_run(int argc, char **argv);
+int iot_cmd_top(int argc, char **argv);
 int iot_cmd_whatif(int argc, char **argv);
 
 /* What their arguments may be. */
@@ -49,10 +51,12 @@ extern const struct iot_synopsis iot_synopsis_doctor;
 extern const struct iot_synopsis iot_synopsis_dump;
 extern const struct iot_synopsis iot_synopsis_experiment;
 extern const struct iot_synopsis iot_synopsis_explain;
+extern const struct iot_synopsis iot_synopsis_export;
 extern const struct iot_synopsis iot_synopsis_import;
 extern const struct iot_synopsis iot_synopsis_ledger;
 extern const struct iot_synopsis iot_synopsis_report;
 extern const struct iot_synopsis iot_synopsis_run;
+extern const struct iot_synopsis iot_synopsis_top;
 extern const struct iot_synopsis iot_synopsis_whatif;
 
 #endif
