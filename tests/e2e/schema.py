@@ -415,7 +415,7 @@ def example():
                   for key in FILE_SUMS + ["recoverable_ns"]}
         return total
 
-    files = [{"path": "/d/a", "object": "input", "why": "rule"} | figures(90, 60, 10),
+    files = [{"path": "gpu0:HtoD", "object": "input", "why": "rule"} | figures(90, 60, 10),
              {"path": "/d/b", "object": "input", "why": "rule"} | figures(80, 40, 20),
              {"path": "/d/c", "object": "output", "why": "rule"} | figures(50, 0, 30)]
     files[1] |= {"blocking_ns": 0, "waited_ns": 40}
@@ -441,7 +441,7 @@ def example():
                        "per_step": [dict.fromkeys(PER_STEP, 0)] if steps else None,
                        "step_exposed": {"p50": 5, "p95": 9} if steps else None})
     return {"schema": "iotrace-report/1", "run": run, "wall_ns": 1000,
-            "path": dict.fromkeys(PATH, 0) | {"compute_ns": 900, "io_ns": 100},
+            "path": dict.fromkeys(PATH, 0) | {"compute_ns": 860, "gpu_ns": 40, "io_ns": 100},
             "model": dict.fromkeys(MODEL, 0) | {"curve": [[1, 1000], [0.5, 950], [0, 900]]},
             "objects": objects, "total": total, "files": files, "phases": phases,
             "queues": [{"name": "pipe:[1]", "object": "input", "producer": "reader",
@@ -456,7 +456,11 @@ def example():
                        for ns in (9, 5)],
             "marks": [dict(zip(MARK, ("loaded", 1, 40, 40)))],
             "sites": [{"exposed_ns": 60, "service_ns": 90, "calls": 2, "bytes": 10,
-                       "frames": ["load+0x10 (app)", "main+0x2f (app)"]}]}
+                       "frames": ["load+0x10 (app)", "main+0x2f (app)"]}],
+            "gpu": {"copies": [dict(zip(GPU_COPIES, ("HtoD", "file", "input", "pinned", 1, 10, 90)))],
+                    "devices": [dict(zip(GPU_DEVICE, (0, 700, 200, dict.fromkeys(OBJECTS, 0) | {"input": 60})))],
+                    "ranks": [dict(zip(GPU_RANK, (1, 0, 3, 2, 40, 50)))],
+                    "path": dict(zip(GPU_PATH, (30, 5, 5))), "ranges_forgotten": 0}}
 
 
 def change(*keys, by=1):
@@ -482,6 +486,11 @@ BREAKS = {
     "fields in another order": lambda r: r["run"].update(host=r["run"].pop("host")),
     "dropped events": change("run", "dropped_events"),
     "a site dearer than the run": lambda r: r["sites"][0].update(exposed_ns=101),
+    "a copy of nobody's bytes": change("gpu", "copies", 0, "bytes"),
+    "a copy by no rule": lambda r: r["gpu"]["copies"][0].update(decided_by="chance"),
+    "a GPU that idles for longer than it does": change("gpu", "devices", 0, "idle_of_ns", "other", by=150),
+    "more collectives matched than there are": change("gpu", "ranks", 0, "matched", by=5),
+    "a path of GPUs in other parts": change("gpu", "path", "gap_ns"),
     "a site without frames": lambda r: r["sites"][0].update(frames=[]),
     "a window longer than its run": lambda r: r["run"]["window"].update(run_ns=1000),
     "a window of another length": lambda r: r["run"]["window"]["parts"][0].update(end_ns=611),
