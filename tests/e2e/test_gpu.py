@@ -292,6 +292,29 @@ def check_path(place):
     return bad
 
 
+CARRIES = """\
+read %s
+stream 0x100 id=13
+call cudaMemcpyAsync corr=1 dst=0x7000 src=buffer+100 bytes=4096 kind=1 stream=0x100
+copy corr=1 stream=13 kind=1 from=2 to=3 async=1 bytes=4096 start=200000000 end=201000000
+at 210000000
+"""
+
+
+def check_lineage(place):
+    """A copy is of the object of the file that its buffer was read from, as long as addresses are wanted."""
+    model = place / "m.safetensors"
+    model.write_bytes(bytes(1 << 20))
+    bad = []
+    for name, env, rule in (("carries", {}, "file"), ("not asked", {"IOTRACE_LINEAGE": "0"}, "before_steps")):
+        report = harness.report(play(place, name, CARRIES % model, env))
+        same(bad, f"{name}: what decided", [(rule, "artifact", "pinned", 4096)],
+             [(c["decided_by"], c["object"], c["memory"], c["bytes"]) for c in report["gpu"]["copies"]])
+        row = next(f for f in report["files"] if f["path"] == str(model))
+        same(bad, f"{name}: placement", 1000000 if rule == "file" else 0, row["ready_ns"]["placement"])
+    return bad
+
+
 def check_clock(place):
     """On the processor's clock the records' times come out the same, to a microsecond."""
     script = RAN.replace("deliver\n", "at 300000000\ndeliver\n")
@@ -539,6 +562,7 @@ CHECKS = [
     ("addresses of copies on the host", check_copies),
     ("calls, events, captures and graphs", check_calls),
     ("blocking and overlapped copies on the path", check_path),
+    ("copies of what was read", check_lineage),
     ("times on the processor's clock", check_clock),
     ("why nothing is recorded", check_why_not),
     ("the library without libiotrace.so", check_no_preload),
