@@ -1,5 +1,5 @@
-/* What a report says of GPU work that is not in the trace, and what to do about it: by the gpu_unseen rows that
- * the recorder left (FORMAT.md, "GPUs"). */
+/* What a report says of GPU work that is not in the trace, and what to do about it: by the
+ * gpu_unseen rows that the recorder left (FORMAT.md, "GPUs"). */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,10 +13,10 @@ enum { REASONS = IOT_GPU_NO_ROOM + 1 };
 /* What the rows of all processes say. */
 struct told {
     uint32_t rows[REASONS];
-    int64_t count[REASONS];     /* their offsets together */
-    const char *text[REASONS];  /* of the first */
-    int64_t number[REASONS];    /* likewise */
-    uint32_t kernels;           /* processes in which they were recorded as well */
+    int64_t count[REASONS];    /* their offsets together */
+    const char *text[REASONS]; /* of the first */
+    int64_t number[REASONS];   /* likewise */
+    uint32_t kernels;          /* processes in which they were recorded as well */
 };
 
 /* Why nothing, or nothing more, was recorded. */
@@ -25,16 +25,20 @@ static const struct {
     const char *sentence;
 } reasons[] = {
     {IOT_GPU_OFF, "GPU work: it was switched off (%)"},
-    {IOT_GPU_TAKEN, "GPU work: CUDA_INJECTION64_PATH gives the driver another tool (%); unset it, or "
-                    "take what that tool wrote with 'iotrace import'"},
-    {IOT_GPU_SUBSCRIBER, "GPU work: % is not there, or of another version; install it together "
-                         "with libiotrace.so"},
-    {IOT_GPU_LIBRARY, "GPU work: no libcupti can be used (%); install the CUPTI of the CUDA toolkit, "
-                      "or set CUDA_HOME"},
-    {IOT_GPU_HELD, "GPU work: another subscriber has CUPTI (%); end it, or run with IOTRACE_CUDA=0 and "
-                   "take its own trace with 'iotrace import'"},
-    {IOT_GPU_SHUT, "GPU work from some moment on: CUPTI shut itself down (%); run it again, or with "
-                   "IOTRACE_CUDA=0"},
+    {IOT_GPU_TAKEN,
+     "GPU work: CUDA_INJECTION64_PATH gives the driver another tool (%); unset it, or "
+     "take what that tool wrote with 'iotrace import'"},
+    {IOT_GPU_SUBSCRIBER,
+     "GPU work: % is not there; install it together with libiotrace.so"},
+    {IOT_GPU_LIBRARY,
+     "GPU work: no libcupti can be used (%); install the CUPTI of the CUDA toolkit, "
+     "or set CUDA_HOME"},
+    {IOT_GPU_HELD,
+     "GPU work: another subscriber has CUPTI (%); end it, or run with IOTRACE_CUDA=0 and "
+     "take its own trace with 'iotrace import'"},
+    {IOT_GPU_SHUT,
+     "GPU work from some moment on: CUPTI shut itself down (%); run it again, or with "
+     "IOTRACE_CUDA=0"},
 };
 
 /* What results of CUPTI mean that have a remedy. */
@@ -55,12 +59,16 @@ static const struct {
     enum iot_gpu_unseen reason;
     const char *what, *sentence;
 } losses[] = {
-    {IOT_GPU_DROPPED, "record", "% of what ran on the GPU: CUPTI had no room for them; record a shorter part of the "
-                      "run (--duration), or without kernels"},
+    {IOT_GPU_DROPPED, "record",
+     "% of what ran on the GPU: CUPTI had no room for them; record a shorter part of the "
+     "run (--duration), or without kernels"},
     {IOT_GPU_UNTIMED, "record", "The time of % of what ran on the GPU: CUPTI took none"},
-    {IOT_GPU_UNKNOWN, "record", "% of what ran on the GPU, of kinds that this version does not know"},
-    {IOT_GPU_CUT, "buffer", "What stood at the end of % of CUPTI's: a record there is cut short, or is none"},
-    {IOT_GPU_NO_ROOM, "record", "% of what ran on the GPU: there was no memory or no room in the trace for them"},
+    {IOT_GPU_UNKNOWN, "record",
+     "% of what ran on the GPU, of kinds that this version does not know"},
+    {IOT_GPU_CUT, "buffer",
+     "What stood at the end of % of CUPTI's: a record there is cut short, or is none"},
+    {IOT_GPU_NO_ROOM, "record",
+     "% of what ran on the GPU: there was no memory or no room in the trace for them"},
 };
 
 static struct told read_rows(const struct iot_trace *t)
@@ -124,10 +132,11 @@ static int say_followed(struct iot_report *r, const struct told *told)
     int failed = 0;
     uint32_t followed = told->rows[IOT_GPU_FOLLOWED], over = told->rows[IOT_GPU_HANDED_OVER];
     if (followed > over && !told->rows[IOT_GPU_SHUT] && !told->rows[IOT_GPU_REFUSED])
-        failed |= say_with(r,
-                           "What the GPU did last for %: still running, or ended before CUPTI had handed "
-                           "that over (killed, _exit, exec)",
-                           iot_people_many(followed - over, "process").text);
+        failed |=
+            say_with(r,
+                     "What the GPU did last for %: still running, or ended before CUPTI had handed "
+                     "that over (killed, _exit, exec)",
+                     iot_people_many(followed - over, "process").text);
     if (followed > told->kernels)
         failed |= iot_report_say(r, "The GPU's kernels: copies and memsets alone were recorded; "
                                     "IOTRACE_CUDA=kernels, or 'iotrace run --gpu full', adds them");

@@ -1,6 +1,6 @@
-/* What CUPTI and CUDA lay down, as far as the subscriber uses it: the starts of records and parameters,
- * which have stayed as they are since CUDA 11. So it is built without their headers, and one build serves
- * CUPTI 11.6 to 13. Where the headers are there, check_headers.c compares.
+/* What CUPTI and CUDA lay down, as far as the subscriber uses it: the starts of records and
+ * parameters, which have stayed as they are since CUDA 11. So it is built without their headers,
+ * and one build serves CUPTI 11.6 to 13. Where the headers are there, check_headers.c compares.
  */
 #ifndef IOT_CUPTI_ABI_H
 #define IOT_CUPTI_ABI_H

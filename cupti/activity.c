@@ -23,8 +23,8 @@ static struct buffer {
     uint32_t busy;
 } buffers[BUFFERS];
 
-/* Handed out where there is none: declining can end in a crash before CUDA 12.9. What it holds then is
- * thrown away. */
+/* Handed out where there is none: declining can end in a crash before CUDA 12.9. What it holds then
+ * is thrown away. */
 static uint8_t *spare;
 
 int iot_activity_start(void)
@@ -157,7 +157,8 @@ static void take_memcpy2(struct missing *missing, const void *record)
     const struct cupti_memcpy2 *c = record;
     struct iot_row row = copy_row(record);
     row.obj2 = 1 + (c->source_device == c->device ? c->target_device : c->source_device);
-    put(missing, &(struct ran){c->start, c->end, c->device, c->context, c->stream, c->correlation, row});
+    put(missing,
+        &(struct ran){c->start, c->end, c->device, c->context, c->stream, c->correlation, row});
 }
 
 static void take_memset(struct missing *missing, const void *record)
@@ -184,7 +185,8 @@ static void take_kernel(struct missing *missing, const void *record)
         row.obj = iot_writer->string(k->name, strnlen(k->name, KERNEL_NAME_BYTES));
         row.op = is_collective(k->name) ? IOT_OP_GPU_COLLECTIVE : IOT_OP_GPU_KERNEL;
     }
-    put(missing, &(struct ran){k->start, k->end, k->device, k->context, k->stream, k->correlation, row});
+    put(missing,
+        &(struct ran){k->start, k->end, k->device, k->context, k->stream, k->correlation, row});
 }
 
 static const struct {

@@ -1,8 +1,8 @@
-/* The calls of threads. A callback comes at the entry and the return of each that is followed; a driver's
- * call inside one of the runtime is part of that, and known by its correlation alone.
+/* The calls of threads. A callback comes at the entry and the return of each that is followed; a
+ * driver's call inside one of the runtime is part of that, and known by its correlation alone.
  *
- * Streams and events are told by what their handles stood for when the call was made: so a wait is joined to
- * the record that it waits for without a record of CUPTI's about either.
+ * Streams and events are told by what their handles stood for when the call was made: so a wait is
+ * joined to the record that it waits for without a record of CUPTI's about either.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ enum what { NOTHING, COPY, LAUNCH, KERNEL, SYNC, RECORD, WAIT, FORGET, CAPTURE, 
 
 enum {
     IDS = 1024,
-    BATCH_ROWS = 256,   /* of the copies of one call */
+    BATCH_ROWS = 256, /* of the copies of one call */
     LEGACY = 1,
     PER_THREAD = 2, /* handles of default streams; 0 is one of them */
     STREAM_BITS = 32,
@@ -59,7 +59,7 @@ static const struct known known[2][IDS] = {
 };
 
 static struct iot_handle streams[IOT_HANDLES]; /* number + 1 */
-static struct iot_handle events[IOT_HANDLES];  /* correlation of the record << 32 | its stream + 1 */
+static struct iot_handle events[IOT_HANDLES]; /* correlation of the record << 32 | its stream + 1 */
 
 static const struct known *find(uint32_t domain, uint32_t id)
 {
@@ -73,7 +73,8 @@ static const struct known *find(uint32_t domain, uint32_t id)
 
 enum { NESTED = 1 << 12, CHANGES = 64 };
 
-/* Calls inside others that have a number of their own, the latest: its number << 32 | the outer one's. */
+/* Calls inside others that have a number of their own, the latest: its number << 32 | the outer
+ * one's. */
 static uint64_t nested[NESTED];
 
 static void note_nested(uint32_t inner, uint32_t outer)
@@ -229,11 +230,9 @@ static void put_record(struct ended *e, int is_open)
 }
 
 static const uint16_t operations[] = {
-    [COPY] = IOT_OP_GPU_LAUNCH,      [LAUNCH] = IOT_OP_GPU_LAUNCH,
-    [KERNEL] = IOT_OP_GPU_LAUNCH,    [SYNC] = IOT_OP_GPU_SYNC,
-    [RECORD] = IOT_OP_GPU_EVENT_RECORD, [WAIT] = IOT_OP_GPU_EVENT_WAIT,
-    [CAPTURE] = IOT_OP_GPU_CALL,     [CAPTURED] = IOT_OP_GPU_CALL,
-    [CALL] = IOT_OP_GPU_CALL,
+    [COPY] = IOT_OP_GPU_LAUNCH,  [LAUNCH] = IOT_OP_GPU_LAUNCH,       [KERNEL] = IOT_OP_GPU_LAUNCH,
+    [SYNC] = IOT_OP_GPU_SYNC,    [RECORD] = IOT_OP_GPU_EVENT_RECORD, [WAIT] = IOT_OP_GPU_EVENT_WAIT,
+    [CAPTURE] = IOT_OP_GPU_CALL, [CAPTURED] = IOT_OP_GPU_CALL,       [CALL] = IOT_OP_GPU_CALL,
 };
 
 static void put_done(struct ended *e, int is_open)
@@ -272,11 +271,12 @@ static void put_call(struct ended *e)
 
 static void returned(const struct known *k, const struct cupti_call *call, struct iot_gpu_call *own)
 {
-    struct ended e = {.known = k,
-                      .call = call,
-                      .parameters = call->parameters,
-                      .per_thread = strstr(k->name, "_pts") || strstr(k->name, "_ptd"),
-                      .row = {.t0 = own->t0, .offset = call->correlation, .op = operations[k->what]}};
+    struct ended e = {
+        .known = k,
+        .call = call,
+        .parameters = call->parameters,
+        .per_thread = strstr(k->name, "_pts") || strstr(k->name, "_ptd"),
+        .row = {.t0 = own->t0, .offset = call->correlation, .op = operations[k->what]}};
     int is_open = own->t0 != 0, failed = call->result && *(const int *)call->result != 0;
     if (is_open && k->what != FORGET) {
         e.row.t1 = iot_writer->now();

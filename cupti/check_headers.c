@@ -1,5 +1,5 @@
-/* Compares what abi.h, copies.c and calls.def say with the headers of CUPTI and, where they are there as well,
- * with CUDA's (IOT_HAVE_CUDA). It has no code. */
+/* Compares what abi.h, copies.c and calls.def say with the headers of CUPTI and, where they are
+ * there as well, with CUDA's (IOT_HAVE_CUDA). It has no code. */
 #ifdef IOT_HAVE_CUDA
 #include <cupti.h>
 #else

@@ -4,13 +4,13 @@
 
 #include "cupti/abi.h"
 
-/* Parameters stand in a structure in the order of the function, each in eight bytes; a kind has the low
- * four of them. Of an end that is no address of the host, `none`. */
+/* Parameters stand in a structure in the order of the function, each in eight bytes; a kind has the
+ * low four of them. Of an end that is no address of the host, `none`. */
 enum { NONE = 255 };
 
 static const struct form {
     uint8_t target, target_pitch, source, source_pitch, bytes, rows, kind; /* which parameter */
-    uint8_t fixed;                                                         /* kind, where it is none */
+    uint8_t fixed; /* kind, where it is none */
 } forms[] = {
     [IOT_COPY_LINEAR] = {0, NONE, 1, NONE, 2, NONE, 3, 0},
     [IOT_COPY_TO_SYMBOL] = {NONE, NONE, 1, NONE, 2, NONE, 4, 0},
@@ -43,7 +43,8 @@ static uint64_t longer(uint64_t a, uint64_t b)
 }
 
 /* From the first byte to the last. `slice`: rows of memory between two slices. */
-static uint64_t extent(uint64_t width, uint64_t rows, uint64_t slices, uint64_t pitch, uint64_t slice)
+static uint64_t extent(uint64_t width, uint64_t rows, uint64_t slices, uint64_t pitch,
+                       uint64_t slice)
 {
     return width && rows && slices ? ((slices - 1) * slice + rows - 1) * pitch + width : 0;
 }
@@ -113,8 +114,12 @@ static struct iot_touched of_driver_3d(const struct cu_copy_3d *c)
 
 static struct cu_end_3d end_of_2d(const struct cu_end_2d *e)
 {
-    return (struct cu_end_3d){
-        .x = e->x, .y = e->y, .type = e->type, .host = e->host, .device = e->device, .pitch = e->pitch};
+    return (struct cu_end_3d){.x = e->x,
+                              .y = e->y,
+                              .type = e->type,
+                              .host = e->host,
+                              .device = e->device,
+                              .pitch = e->pitch};
 }
 
 static struct iot_touched of_driver_2d(const struct cu_copy_2d *c)

@@ -26,7 +26,8 @@ enum iot_copy_form {
     IOT_COPY_DRIVER_BLOCK,
 };
 
-/* Addresses are 0 where the memory cannot be the host's; bytes is the length of the longer range. */
+/* Addresses are 0 where the memory cannot be the host's; bytes is the length of the longer range.
+ */
 struct iot_touched {
     uint64_t source, target, bytes;
 };
@@ -34,7 +35,8 @@ struct iot_touched {
 /* How many copies a call of that form is for; at least 1. */
 uint64_t iot_copies_of(enum iot_copy_form form, const void *parameters);
 
-/* The k-th of them. Only of a call that has succeeded: then CUDA has read the parameters as well. */
+/* The k-th of them. Only of a call that has succeeded: then CUDA has read the parameters as well.
+ */
 struct iot_touched iot_copy_touched(enum iot_copy_form form, const void *parameters, uint64_t k);
 
 #endif

@@ -1,5 +1,5 @@
-/* What is known of a stream or an event, by its handle. A table of a fixed size that threads use without a
- * lock: where it is too small, what was put in before goes.
+/* What is known of a stream or an event, by its handle. A table of a fixed size that threads use
+ * without a lock: where it is too small, what was put in before goes.
  */
 #ifndef IOT_CUPTI_HANDLES_H
 #define IOT_CUPTI_HANDLES_H

@@ -1,5 +1,5 @@
-/* Which libcupti. Two copies of it are two states: one that the program has loaded already (PyTorch's wheels
- * bring one) is the one. Else the one of the driver's version comes first.
+/* Which libcupti. Two copies of it are two states: one that the program has loaded already
+ * (PyTorch's wheels bring one) is the one. Else the one of the driver's version comes first.
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -89,8 +89,8 @@ static void *open_at(const char *folder, const char *within, const char *name)
 static const struct {
     const char *library, *within;
 } wheels[] = {
-    {"libcudart.so", ""},                              /* all in one folder: CUDA 13 */
-    {"libcudart.so", "/../../cuda_cupti/lib"},         /* a folder each: CUDA 12 */
+    {"libcudart.so", ""},                      /* all in one folder: CUDA 13 */
+    {"libcudart.so", "/../../cuda_cupti/lib"}, /* a folder each: CUDA 12 */
     {"libtorch_cuda.so", "/../../nvidia/cu13/lib"},
     {"libtorch_cuda.so", "/../../nvidia/cuda_cupti/lib"},
 };

@@ -143,8 +143,8 @@ static void give_back(void)
         iot_cupti.cuptiUnsubscribe(subscriber);
 }
 
-/* Everything stays where it is: CUPTI's own end, and its cuptiFinalize, come in the way of threads that are
- * still at it. */
+/* Everything stays where it is: CUPTI's own end, and its cuptiFinalize, come in the way of threads
+ * that are still at it. */
 static void finish(void)
 {
     if (!iot_cupti_is_on())
@@ -182,8 +182,8 @@ static int start(void)
     return 0;
 }
 
-/* The function of the libiotrace.so that is preloaded; NULL without one. A table of another version has only
- * that number in common with ours. */
+/* The function of the libiotrace.so that is preloaded; NULL without one. A table of another version
+ * has only that number in common with ours. */
 static const struct iot_gpu_writer *find_writer(void)
 {
     void *all = dlopen(NULL, RTLD_LAZY);

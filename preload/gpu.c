@@ -16,9 +16,9 @@ EXPORT const struct iot_gpu_writer *iotrace_gpu_writer(void);
 
 /* --- the clock --- */
 
-/* CUPTI wants a clock in ns and hands its records over late, at the process's exit if there are few. A rate
- * taken over hours is not that of each second: so anchors are kept as time goes by, and a record's ticks
- * come from the two that it lies between, as a reader will go back. */
+/* CUPTI wants a clock in ns and hands its records over late, at the process's exit if there are
+ * few. A rate taken over hours is not that of each second: so anchors are kept as time goes by, and
+ * a record's ticks come from the two that it lies between, as a reader will go back. */
 enum { ANCHORS = 1024, LOOKS = 1000, LANES = 2048 };
 
 static struct {
@@ -110,7 +110,8 @@ static uint64_t ticks_of(uint64_t ns)
             a = anchors.kept[low - 1];
         if (low < anchors.n)
             b = anchors.kept[low];
-        if (!b.mono_ns && low > 1 && anchors.kept[low - 1].mono_ns + anchors.apart_ns > iot_clock_monotonic())
+        if (!b.mono_ns && low > 1 &&
+            anchors.kept[low - 1].mono_ns + anchors.apart_ns > iot_clock_monotonic())
             a = anchors.kept[low - 2]; /* two that are near say little about the rate */
         anchors_release();
     }
@@ -145,8 +146,8 @@ static void put(const struct iot_row *row, int always)
         iot_event(t, row);
 }
 
-/* A lane that is a stream, and its first row: in a trace that keeps the newest that makes room like any other,
- * so each filling of the lane's buffer has it. */
+/* A lane that is a stream, and its first row: in a trace that keeps the newest that makes room like
+ * any other, so each filling of the lane's buffer has it. */
 static struct lane {
     struct iot_thread *t;
     struct iot_row first;
@@ -154,7 +155,8 @@ static struct lane {
 } lanes[LANES];
 static uint32_t n_lanes;
 
-/* Whatever thread hands it over: its own time has nothing to do with it, so no look at that (iot_event). */
+/* Whatever thread hands it over: its own time has nothing to do with it, so no look at that
+ * (iot_event). */
 static int put_row(struct iot_thread *t, const struct iot_row *event)
 {
     struct iot_row *row = iot_is_here(t) ? iot_reserve(t, 1) : NULL;

@@ -1,10 +1,10 @@
-/* The CUDA driver asks, as it is initialised, for the library that CUDA_INJECTION64_PATH names, loads it,
- * and calls InitializeInjection in it. Where the program's environment says nothing of that, it is told
- * of libiotrace-cupti.so.
+/* The CUDA driver asks, as it is initialised, for the library that CUDA_INJECTION64_PATH names,
+ * loads it, and calls InitializeInjection in it. Where the program's environment says nothing of
+ * that, it is told of libiotrace-cupti.so.
  *
- * By getenv: the environment itself stays the program's, libc sets it after we have begun, and in a program
- * that has no use for a driver nobody asks. What counts is that the driver is loaded, wherever it
- * lies; each process of the run finds out for itself.
+ * By getenv: the environment itself stays the program's, libc sets it after we have begun, and in a
+ * program that has no use for a driver nobody asks. What counts is that the driver is loaded,
+ * wherever it lies; each process of the run finds out for itself.
  */
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-/* Names of CUDA that CUPTI's headers use, for where they are alone (the wheel nvidia-cuda-cupti brings no
- * cuda.h): enough to compile them, and no more. Any real cuda.h comes before this one. */
+/* Names of CUDA that CUPTI's headers use, for where they are alone (the wheel nvidia-cuda-cupti
+ * brings no cuda.h): enough to compile them, and no more. Any real cuda.h comes before this one. */
 #ifndef IOT_CUPTI_WITHOUT_CUDA_H
 #define IOT_CUPTI_WITHOUT_CUDA_H
 

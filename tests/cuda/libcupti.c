@@ -79,7 +79,8 @@ CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *subscriber, CUpti_Callback
         if (parameters->structSize != CUpti_SubscriberParams_STRUCT_SIZE ||
             parameters->oldSubscriberSize < CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN)
             violated("the parameters of cuptiSubscribe_v2 are not as they should be");
-        snprintf(parameters->oldSubscriberName, parameters->oldSubscriberSize, "CUPTI for somebody");
+        snprintf(parameters->oldSubscriberName, parameters->oldSubscriberSize,
+                 "CUPTI for somebody");
         return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
     }
     if (callback)
@@ -90,7 +91,8 @@ CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *subscriber, CUpti_Callback
     return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *subscriber, CUpti_CallbackFunc function, void *user)
+CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *subscriber, CUpti_CallbackFunc function,
+                           void *user)
 {
     (void)subscriber, (void)function, (void)user;
     violated("the old way to subscribe");
@@ -194,7 +196,8 @@ CUptiResult cuptiActivityGetNextRecord(uint8_t *from, size_t valid, CUpti_Activi
     if (at >= valid)
         return CUPTI_ERROR_MAX_LIMIT_REACHED;
     *record = (CUpti_Activity *)(from + at);
-    return (*record)->kind == CUPTI_ACTIVITY_KIND_INVALID ? CUPTI_ERROR_INVALID_KIND : CUPTI_SUCCESS;
+    return (*record)->kind == CUPTI_ACTIVITY_KIND_INVALID ? CUPTI_ERROR_INVALID_KIND
+                                                          : CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext context, uint32_t stream, size_t *n)
@@ -306,8 +309,7 @@ void standin_exit(uint32_t domain, uint32_t id, const char *name, uint32_t corre
 
 void standin_fatal(const char *message)
 {
-    CUpti_StateData data = {
-        .notification = {.result = CUPTI_ERROR_HARDWARE, .message = message}};
+    CUpti_StateData data = {.notification = {.result = CUPTI_ERROR_HARDWARE, .message = message}};
     if (callback && wanted[CUPTI_CB_DOMAIN_STATE][CUPTI_CBID_STATE_FATAL_ERROR])
         callback(callback_user, CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR, &data);
 }

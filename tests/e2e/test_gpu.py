@@ -470,7 +470,7 @@ def check_ends(place):
 
 def check_crowd(place):
     """Threads that all copy at once, more than a buffer holds: nothing is lost or doubled."""
-    threads, rounds = 8, 12000
+    threads, rounds = 8, 4000
     folder = play(place, "crowd", f"crowd threads={threads} rounds={rounds}\n", {"IOTRACE_CLOCK": "tsc"})
     found, streams = rows(folder)
     bad = []
