@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "preload/gpu.h"
+#include "preload/lineage.h"
 #include "preload/process.h"
 #include "preload/record.h"
 #include "preload/sys.h"
@@ -139,6 +140,8 @@ static uint32_t string(const char *text, size_t bytes)
 static void put(const struct iot_row *row, int always)
 {
     struct iot_thread *t = always ? iot_enter_always() : iot_enter();
+    if (row->op == IOT_OP_GPU_UNSEEN && row->result == IOT_GPU_FOLLOWED)
+        iot_lineage_of_gpus(); /* from here on there may be copies to join buffers with */
     if (t)
         iot_event(t, row);
 }

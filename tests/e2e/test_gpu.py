@@ -292,6 +292,21 @@ def check_path(place):
     return bad
 
 
+CARRIES = """\
+stream 0x100 id=13
+call cudaMemcpyAsync corr=1 dst=0x7000 src=buffer+100 bytes=4096 kind=1 stream=0x100
+copy corr=1 stream=13 kind=1 from=2 to=3 async=1 bytes=4096 start=200000000 end=201000000
+at 210000000
+"""
+
+
+def check_lineage(place):
+    """A copy is of the object of the file that its buffer was read from."""
+    (place / "m.safetensors").write_bytes(bytes(1 << 20))
+    copies = harness.report(play(place, "c", f"read {place}/m.safetensors\n" + CARRIES))["gpu"]["copies"]
+    return [] if [(c["decided_by"], c["object"]) for c in copies] == [("file", "artifact")] else copies
+
+
 def check_clock(place):
     """On the processor's clock the records' times come out the same, to a microsecond."""
     script = RAN.replace("deliver\n", "at 300000000\ndeliver\n")
@@ -539,6 +554,7 @@ CHECKS = [
     ("addresses of copies on the host", check_copies),
     ("calls, events, captures and graphs", check_calls),
     ("blocking and overlapped copies on the path", check_path),
+    ("copies of what was read", check_lineage),
     ("times on the processor's clock", check_clock),
     ("why nothing is recorded", check_why_not),
     ("the library without libiotrace.so", check_no_preload),
