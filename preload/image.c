@@ -15,6 +15,7 @@
 #include "format/ops.h"
 #include "preload/descriptors.h"
 #include "preload/encode.h"
+#include "preload/gpu.h"
 #include "preload/life.h"
 #include "preload/process.h"
 #include "preload/real.h"
@@ -317,6 +318,7 @@ __attribute__((constructor)) static void image_start(int argc, char **argv, char
         return;
     iot_stacks_start(variable(envp, "IOTRACE_STACKS"));
     iot_window_start(of_environment, envp);
+    iot_gpu_start(variable(envp, "IOTRACE_CUDA"));
     read_boot_id();
     put_facts(argc, argv);
     iot_generation = &iot_process->generation;

@@ -24,6 +24,7 @@
 #define vwscanf iot_header_vwscanf
 #include <stdio.h>
 #include <stdio_ext.h>
+#include <stdlib.h>
 #include <wchar.h>
 #undef fwscanf
 #undef wscanf

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "format/file.h"
+#include "format/gpu_writer.h"
 #include "format/ops.h"
 #include "format/row.h"
 #include "preload/clock.h"
@@ -75,6 +76,7 @@ struct iot_thread {
     void *argument;
     struct iot_look look;
     uintptr_t looking; /* where the stack stood in the look that is under way; 0: none is */
+    struct iot_gpu_call gpu;
 };
 
 /* What a thread has of us in its thread-local storage. The lane stays readable through the
@@ -233,5 +235,6 @@ int iot_record_prepare(void);
 struct iot_thread *iot_thread_take(void);
 void iot_thread_give_back(struct iot_thread *t);
 void iot_thread_adopt(struct iot_thread *t, uint32_t parent_lane); /* by the thread itself */
+void iot_thread_label(struct iot_thread *t, uint32_t tid);         /* 0: its lane is no thread's */
 
 #endif
