@@ -8,8 +8,12 @@
  * way has a size of its own, so that one that is missing is known by its bytes. */
 #include "tests/cuda/check.h"
 
+#ifndef BIG_MIB
+#define BIG_MIB 256
+#endif
+
 enum { HTOD, DTOH, DTOD, MEMSET, KINDS };
-enum { SMALL = 64 << 10, BIG = 256 << 20, SLACK = 1 << 20, PITCH = 4096, BIG_TIMES = 3 };
+enum { SMALL = 64 << 10, BIG = BIG_MIB << 20, SLACK = 1 << 20, PITCH = 4096, BIG_TIMES = 3 };
 
 static const char *const kinds[KINDS] = {"HtoD", "DtoH", "DtoD", "memset"};
 static unsigned long long counts[KINDS], sums[KINDS], kernels;

@@ -13,7 +13,7 @@ from gpu_box import COPY_KINDS, Skipped, copies_of, difference, must, rows_of, t
 HERE = Path(__file__).resolve().parent
 NEAR = 0.05          # of what CUDA's events measure
 EVENT_NS = 10000     # between an event and the copy beside it
-LOOP_TURNS, LOOP_ROUNDS = 20000, 5
+LOOP_TURNS, STANDIN_TURNS, LOOP_ROUNDS = 20000, 500, 5
 # A tracer that makes a loop of the smallest copies and kernels so much slower is broken.
 LOOP_MOST = {"copies": 2.0, "kernels": 3.0}
 WEIGHTS, SAMPLES = 24 << 20, 8 << 20
@@ -90,22 +90,24 @@ def managed(box):
 
 
 def bandwidth(box):
-    """How long big copies took, against CUDA's own events."""
+    """How long big copies took, against CUDA's own events: of each kind the best of three, as
+    the time between an event and the copy beside it is not the copy's."""
     out, trace = box.traced("timed", box.program("copies"), "pinned")
     _, timed, _ = wanted_of(out)
     must(timed, "no copy was timed")
     took = {(COPY_KINDS[e["result"]], e["bytes"]): e["t1_ns"] - e["t0_ns"]
             for e in box.events(trace) if e["op"] == "gpu_memcpy"}
-    worst, fastest = 0, {}
+    near, rates = {}, {}
     for kind, size, event_ns in timed:
         must((kind, size) in took, f"the {kind} of {size} B is not recorded")
         ns = took[kind, size]
-        must(abs(ns - event_ns) <= NEAR * event_ns + EVENT_NS,
-             f"{kind} of {size} B: {ns / 1e6:.3f} ms recorded, {event_ns / 1e6:.3f} ms by events")
-        worst = max(worst, abs(ns - event_ns) / event_ns)
-        fastest[kind] = max(fastest.get(kind, 0), size / ns)
-    rates = ", ".join(f"{kind} {rate:.1f} GB/s" for kind, rate in fastest.items())
-    return f"{rates}; at most {100 * worst:.1f} % from events"
+        near.setdefault(kind, []).append((abs(ns - event_ns) - EVENT_NS) / event_ns)
+        rates[kind] = max(rates.get(kind, 0), size / ns)
+    for kind, off in near.items():
+        must(min(off) <= NEAR, f"{kind}: {100 * min(off):.1f} % from what CUDA's events say")
+    worst = max(0, *(min(off) for off in near.values()))
+    return (", ".join(f"{kind} {rate:.1f} GB/s" for kind, rate in rates.items()) +
+            f"; within {100 * worst:.1f} % of events and {EVENT_NS / 1e3:.0f} us")
 
 
 def path(box):
@@ -161,7 +163,7 @@ def cost(box):
     times = collections.defaultdict(list)
     for turn in range(LOOP_ROUNDS):
         for way, cuda in (("without", None), ("copies", None), ("kernels", "kernels")):
-            command = (box.program("loop"), LOOP_TURNS)
+            command = box.program("loop"), STANDIN_TURNS if box.standin else LOOP_TURNS
             out = (box.run(*command) if way == "without" else
                    box.traced(f"{way}-{turn}", *command, cuda=cuda)[0])
             times[way].append(int(re.search(r"loop (\d+)", out)[1]))
@@ -176,7 +178,7 @@ def cost(box):
 def experiment(box):
     """iotrace experiment --mode real_gpu."""
     box.run(box.iotrace, "experiment", "--mode", "real_gpu", "--label", "gpu_check", "--cold",
-            "--results", "results")
+            "--results", "results", *(("--size", "1") if box.standin else ()))
     result = json.loads((box.folder / "results" / "perf-io_gpu_check.json").read_text())
     must(result["correctness"]["passed"] and not result["failure"], str(result["failure"]))
     ms = {part: row["median_ms"] for part, row in result["metrics"].items()}
@@ -265,11 +267,11 @@ def two_subscribers(box):
     profile = box.folder / "profile.json"
     out, trace = box.traced("trace", *command, "--profile", profile.resolve())
     must(losses(out) == plain and plain, f"losses are {losses(out)}, without us {plain}")
-    drop_data(box)
     ours, theirs = sum(copies_of(box.events(trace)).values()), sum(profiled(profile).values())
     must(ours or theirs, "nobody recorded a copy")
     off = box.folder / "off.json"
     box.traced("off", *command, "--profile", off.resolve(), cuda="0")
+    drop_data(box)
     must(sum(profiled(off).values()), "the profiler reports no copies with IOTRACE_CUDA=0")
     return (f"same losses; copies recorded: ours {ours}, the profiler's {theirs}; "
             f"with IOTRACE_CUDA=0 the profiler's {sum(profiled(off).values())}")
@@ -284,7 +286,7 @@ CHECKS = [
     (path, 40, "path"),
     (lineage, 20, "files"),
     (forks, 20, "files"),
-    (experiment, 40, "files"),
+    (experiment, 60, "files"),
     (train, 90, "train"),
     (two_subscribers, 90, "train"),
     (cost, 60, "cost"),

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "tests/cuda/check.h"
-#include "tests/cuda/standin_cupti.h"
+#include "tests/cuda/standin.h"
 #include "tests/cuda/standin_gpu.h"
 
 struct CUevent_st {
@@ -16,11 +16,12 @@ struct CUevent_st {
 
 /* --- a call, as it is told --- */
 
+enum { CONTEXT = 1 };
+
 struct call {
-    CUpti_CallbackData data;
-    CUpti_CallbackId id;
-    uint64_t own;
-    cudaError_t result;
+    uint32_t id, correlation;
+    const char *name;
+    const void *parameters;
 };
 
 /* The driver is started by the first call, and loads whoever wants to look on. */
@@ -37,28 +38,19 @@ static void start(void)
         abort();
 }
 
-static void enter(struct call *c, CUpti_CallbackId id, const char *name, const void *parameters)
+static void enter(struct call *c, CUpti_runtime_api_trace_cbid id, const char *name,
+                  const void *parameters)
 {
     static uint32_t correlation;
-    static int context;
     start();
-    *c = (struct call){.id = id};
-    c->data.callbackSite = CUPTI_API_ENTER;
-    c->data.functionName = name;
-    c->data.functionParams = parameters;
-    c->data.functionReturnValue = &c->result;
-    c->data.context = (CUcontext)&context;
-    c->data.contextUid = 1;
-    c->data.correlationData = &c->own;
-    c->data.correlationId = __atomic_add_fetch(&correlation, 1, __ATOMIC_SEQ_CST);
-    standin_cupti_call(CUPTI_CB_DOMAIN_RUNTIME_API, id, &c->data);
+    *c = (struct call){id, __atomic_add_fetch(&correlation, 1, __ATOMIC_SEQ_CST), name, parameters};
+    standin_enter(CUPTI_CB_DOMAIN_RUNTIME_API, id, name, c->correlation, CONTEXT, parameters);
 }
 
-static cudaError_t leave(struct call *c, cudaError_t result)
+static cudaError_t leave(const struct call *c, cudaError_t result)
 {
-    c->result = result;
-    c->data.callbackSite = CUPTI_API_EXIT;
-    standin_cupti_call(CUPTI_CB_DOMAIN_RUNTIME_API, c->id, &c->data);
+    standin_exit(CUPTI_CB_DOMAIN_RUNTIME_API, c->id, c->name, c->correlation, CONTEXT,
+                 c->parameters, (int)result);
     return result;
 }
 
@@ -67,7 +59,7 @@ static cudaError_t leave(struct call *c, cudaError_t result)
     struct call call_;                                                                             \
     enter(&call_, CUPTI_RUNTIME_TRACE_CBID_##name##_##version, #name, &parameters_)
 #define LEAVE(result) return leave(&call_, result)
-#define CORRELATION call_.data.correlationId
+#define CORRELATION call_.correlation
 
 static struct gpu_stream *stream_of(cudaStream_t stream)
 {
@@ -235,7 +227,10 @@ cudaError_t spin_us(unsigned us, cudaStream_t stream)
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
 {
     ENTER(cudaStreamCreateWithFlags, v5000, stream, flags);
-    *stream = (cudaStream_t)gpu_stream_new();
+    struct gpu_stream *s = gpu_stream_new();
+    if (s)
+        standin_stream_created((uint64_t)(uintptr_t)s, CONTEXT, s->number);
+    *stream = (cudaStream_t)s;
     LEAVE(*stream ? cudaSuccess : cudaErrorMemoryAllocation);
 }
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "tests/cuda/standin_cupti.h"
+#include "tests/cuda/standin.h"
 
 enum { MEMORIES = 4096, DEFAULT_STREAM = 7 };
 
@@ -173,7 +173,7 @@ static void report_copy(const struct gpu_op *op, enum gpu_memory from, enum gpu_
     r.streamId = s->number;
     r.correlationId = correlation;
     r.copyCount = 1;
-    standin_cupti_record(&r, sizeof r);
+    standin_record(&r, sizeof r);
 }
 
 static void report(const struct gpu_op *op, enum gpu_memory from, enum gpu_memory to,
@@ -190,7 +190,7 @@ static void report(const struct gpu_op *op, enum gpu_memory from, enum gpu_memor
         r.streamId = s->number;
         r.correlationId = correlation;
         r.memoryKind = (uint16_t)to;
-        standin_cupti_record(&r, sizeof r);
+        standin_record(&r, sizeof r);
     } else {
         CUpti_ActivityKernel10 r = {.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, .contextId = 1};
         r.start = start;
@@ -198,7 +198,7 @@ static void report(const struct gpu_op *op, enum gpu_memory from, enum gpu_memor
         r.streamId = s->number;
         r.correlationId = correlation;
         r.name = "spin(long long)";
-        standin_cupti_record(&r, sizeof r);
+        standin_record(&r, sizeof r);
     }
 }
 
