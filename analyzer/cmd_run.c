@@ -23,6 +23,10 @@ static const char *const clocks[] = {[TSC] = "tsc", [MONOTONIC] = "monotonic", N
 enum { OFF, SITES, ALL, NO_STACKS };
 static const char *const stacks[] = {[OFF] = "off", [SITES] = "sites", [ALL] = "all", NULL};
 
+enum { GPU_OFF, GPU_COPIES, GPU_FULL, NO_GPU };
+static const char *const gpu[] = {
+    [GPU_OFF] = "off", [GPU_COPIES] = "copies", [GPU_FULL] = "full", NULL};
+
 /* Which part of the run: handed on as variables, as they are. */
 enum { STEPS, AFTER, DURATION, MAX_SIZE, PARTS };
 static const char *const variables[PARTS] = {
@@ -36,6 +40,7 @@ struct options {
     const char *folder;
     size_t clock;  /* NO_CLOCK: not given */
     size_t stacks; /* NO_STACKS: not given */
+    size_t gpu;    /* NO_GPU: not given */
     const char *parts[PARTS];
     bool nvtx;
     struct iot_repeat repeat;
@@ -62,6 +67,10 @@ static const struct iot_option options_of_run[] = {
      offsetof(struct options, parts[DURATION]), NULL, NULL},
     {"max-size", 0, "SIZE", "keep the newest SIZE (16M, 1G) of each process's trace",
      IOT_OPTION_TEXT, offsetof(struct options, parts[MAX_SIZE]), NULL, NULL},
+    {"gpu", 0, "off|copies|full",
+     "what of CUDA's work on a GPU: copies are recorded unasked, and their waits; full adds kernels, "
+     "which costs more",
+     IOT_OPTION_WORD, offsetof(struct options, gpu), gpu, NULL},
     {"nvtx", 0, NULL,
      "record what COMMAND marks with NVTX also where no NVIDIA driver is installed",
      IOT_OPTION_FLAG, offsetof(struct options, nvtx), NULL, NULL},
@@ -126,7 +135,8 @@ static int set_nvtx(const char *library, bool always)
 static int set_environment(const struct options *options, const char *folder, const char *library)
 {
     char pid[24];
-    const char *clock = clocks[options->clock], *of_stacks = stacks[options->stacks];
+    const char *clock = clocks[options->clock], *of_stacks = stacks[options->stacks],
+               *of_gpu = gpu[options->gpu];
     snprintf(pid, sizeof pid, "%ld", (long)getpid());
     for (int k = 0; k < PARTS; k++)
         if (options->parts[k] && setenv(variables[k], options->parts[k], 1))
@@ -134,7 +144,8 @@ static int set_environment(const struct options *options, const char *folder, co
     return set_preload(library) || set_nvtx(library, options->nvtx) ||
            setenv("IOTRACE_RUN", folder, 1) || setenv("IOTRACE_ROOT", pid, 1) ||
            unsetenv("IOTRACE_DIR") || (clock && setenv("IOTRACE_CLOCK", clock, 1)) ||
-           (of_stacks && setenv("IOTRACE_STACKS", of_stacks, 1));
+           (of_stacks && setenv("IOTRACE_STACKS", of_stacks, 1)) ||
+           (of_gpu && setenv("IOTRACE_CUDA", of_gpu, 1));
 }
 
 static int take_folder(struct shared *shared, const struct options *options, const char *program)
@@ -362,7 +373,7 @@ static int repeat(struct options *options)
 
 int iot_cmd_run(int argc, char **argv)
 {
-    struct options options = {.clock = NO_CLOCK, .stacks = NO_STACKS};
+    struct options options = {.clock = NO_CLOCK, .stacks = NO_STACKS, .gpu = NO_GPU};
     struct iot_parsed parsed = iot_options_parse(&iot_synopsis_run, argc, argv, &options);
     if (parsed.done)
         return parsed.status;

@@ -104,6 +104,13 @@ static int is_stream(const struct iot_lane *lane, int64_t stream)
     return iot_lane_is_stream(lane) && lane->stream == stream;
 }
 
+/* Streams of one number are one, but where a profile of several GPUs counts those of each by itself. */
+static int is_namesake(const struct iot_lane *lane, const struct iot_lane *waits)
+{
+    return lane->device != waits->device &&
+           lane->stream / IOT_STREAMS_OF_CONTEXT == waits->stream / IOT_STREAMS_OF_CONTEXT;
+}
+
 /* Of a stream that is named, its last operation; of all of them, where no one is, those that had
  * ended when the call returned: an event's may be the end of any. */
 static int link_sync(struct streams *s, uint32_t process, size_t i)
@@ -154,7 +161,7 @@ static int link_event_wait(struct streams *s, uint32_t process, size_t i)
             continue;
         for (uint32_t l = p->first_lane; l < p->first_lane + p->n_lanes; l++) {
             const struct iot_lane *lane = &t->lanes[l];
-            if (!is_stream(lane, (int64_t)e->arg[i] - 1) || lane->device != waits->device)
+            if (!is_stream(lane, (int64_t)e->arg[i] - 1) || is_namesake(lane, waits))
                 continue;
             uint32_t last = launched_before(s, lane, until);
             if (last != IOT_NO_INDEX && iot_links_add(s->links, (uint32_t)next, the_end(last)))

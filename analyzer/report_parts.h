@@ -59,6 +59,9 @@ int iot_report_run(struct iot_report *report);
 int iot_report_untraced(struct iot_report *report);
 int iot_report_uncalled(struct iot_report *report);
 int iot_report_not_seen(struct iot_report *report);
+int iot_report_unseen_gpu(struct iot_report *report);
+/* One more sentence of what is not seen. 0, or -1 without memory. */
+int iot_report_say(struct iot_report *r, const char *sentence);
 /* report->evidence, when all else is there. */
 int iot_report_evidence(struct iot_report *report);
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "analyzer/arena.h"
-#include "analyzer/gpu.h"
 #include "analyzer/people.h"
 #include "analyzer/report_parts.h"
 
@@ -147,7 +146,7 @@ int iot_report_untraced(struct iot_report *r)
 
 /* --- what is not followed --- */
 
-enum { SENTENCES_MAX = 16 };
+enum { SENTENCES_MAX = 32 };
 
 static int say(struct iot_report *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -166,6 +165,11 @@ static int say(struct iot_report *r, const char *format, ...)
         return -1;
     r->run.not_seen[r->run.n_not_seen++] = kept;
     return 0;
+}
+
+int iot_report_say(struct iot_report *r, const char *sentence)
+{
+    return say(r, "%s", sentence);
 }
 
 struct met {
@@ -285,9 +289,7 @@ static int say_all(struct iot_report *r, const struct met *met)
         return failed;
     }
     failed |= say(r, "Calls made without libc: system calls of a program's own, static programs");
-    if (!iot_has_streams(r->trace))
-        failed |= say(r, "GPU work");
-    return failed;
+    return failed | iot_report_unseen_gpu(r);
 }
 
 int iot_report_not_seen(struct iot_report *r)

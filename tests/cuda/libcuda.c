@@ -9,6 +9,7 @@
  *     memory      device memory cannot be had, though there is enough
  *     NAME        the function of that name fails
  */
+#include <dlfcn.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,9 +35,23 @@ static int is(const char *what)
             return FAILED;                                                                         \
     } while (0)
 
+/* As the driver does it: whoever the environment names comes first. */
+static void load_injection(void)
+{
+    const char *path = getenv("CUDA_INJECTION64_PATH");
+    void *library = path && strcmp(path, "none") ? dlopen(path, RTLD_NOW) : NULL;
+    int (*initialize)(void);
+    *(void **)&initialize = library ? dlsym(library, "InitializeInjection") : NULL;
+    if (initialize)
+        initialize();
+}
+
 CUDA(cuInit, unsigned flags)
 {
+    static int loaded;
     FAILS_IF_NAMED();
+    if (!loaded++)
+        load_injection();
     return flags ? FAILED : OK;
 }
 
