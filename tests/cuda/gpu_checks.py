@@ -117,12 +117,14 @@ def path(box):
         for way in ("blocking", "overlapped"):
             name = f"{way}-{cuda or 'copies'}"
             out, trace = box.traced(name, box.program("path"), way, cuda=cuda)
-            event_ns = float(re.search(r"copies (\S+)", out)[1]) * 1e6
+            event_ns = float(re.search(r"copy (\S+)", out)[1]) * 1e6
+            one = statistics.median(e["t1_ns"] - e["t0_ns"] for e in box.events(trace)
+                                    if e["op"] == "gpu_memcpy")
             rows = rows_of(box.report(trace), "HtoD")
             service = sum(row["service_ns"] for row in rows)
             exposed = sum(row["exposed_ns"] for row in rows)
-            must(abs(service - event_ns) <= NEAR * event_ns + 20 * EVENT_NS,
-                 f"{name}: copies took {service / 1e6:.2f} ms, by events {event_ns / 1e6:.2f} ms")
+            must(abs(one - event_ns) <= NEAR * event_ns + EVENT_NS,
+                 f"{name}: a copy took {one / 1e6:.3f} ms, by events {event_ns / 1e6:.3f} ms")
             if way == "blocking":
                 must(exposed >= (1 - NEAR) * service,
                      f"{name}: only {exposed / 1e6:.2f} of {service / 1e6:.2f} ms are exposed")
@@ -170,7 +172,7 @@ def cost(box):
     plain = statistics.median(times["without"])
     ratios = {way: statistics.median(ns) / plain for way, ns in times.items()}
     for way, most in LOOP_MOST.items():
-        must(ratios[way] <= most, f"with {way} {ratios[way]:.2f} times as long, at most {most}")
+        must(box.standin or ratios[way] <= most, f"with {way} {ratios[way]:.2f} times as long, at most {most}")
     return (f"{plain / 1e3:.2f} us a turn without; with copies x{ratios['copies']:.3f}, "
             f"with kernels x{ratios['kernels']:.3f}")
 

@@ -1,15 +1,17 @@
 """What a recorded GPU program takes if its copies take less, worked out event by event from its dump
 and from what it is known to do: nothing of the analyzer is in it.
 
-A thread's next event begins as long after the one before as it was recorded. A call that waits ends
-when what it waits for has, and as much later as was recorded. What runs in a stream begins at the
-latest of: the end of the one before it in the stream, of what an event waited for, and its launch and
-the time that the launch takes to get there, which the stand-in tells."""
+A thread's next event begins as long after the one before as it was recorded. A call that waited ends
+as long after what it waited for as was recorded, or where it is made if that is later; one that did not
+wait may not begin before what it would have waited for. What runs in a stream begins at the
+latest of: the end of the one before it in the stream, of what an event waited for, each a little later,
+and its launch and the time that the launch takes to get there, which the stand-in tells."""
 import bisect
 import collections
 
 COPIES = {"p": "HtoD", "h": "HtoD", "b": "HtoD", "o": "DtoH", "d": "DtoD"}
-WORK = {*COPIES, "k"}
+GAP_NS = 50  # of the stand-in
+ROUNDED_NS = 20
 RUNS = ("gpu_memcpy", "gpu_kernel")
 
 
@@ -33,12 +35,18 @@ class Replay:
             if not e["op"].startswith(RUNS):
                 self.lanes[e["tid"]].append(e)
         self.root = next(e["tid"] for e in events if e["op"] == "start")
+        self.lanes.pop(0, None)  # the first events of streams
         self.at = {tid: {} for tid in self.lanes}  # time: (index, is it an entry)
         for tid, lane in self.lanes.items():
             for k, e in enumerate(lane):
                 self.at[tid].setdefault(e["t1_ns"], (k, False))
             for k, e in enumerate(lane):
                 self.at[tid].setdefault(e["t0_ns"], (k, True))
+        made = [(self.root, k) for k, e in enumerate(self.lanes[self.root])
+                if e["op"] == "thread_create"]
+        born = sorted((lane[0]["lane"], tid) for tid, lane in self.lanes.items()
+                      if tid != self.root)
+        self.maker = {tid: call for (_, tid), call in zip(born, made)}
         self.threads = threads
         self.place_work(events, times)
         self.place_calls()
@@ -64,22 +72,28 @@ class Replay:
         tids = self.tids()
         self.calls = [self.steps_of(tid, number) for number, tid in enumerate(tids)]
         self.works = []
-        for (thread, step), (ready, start, _) in sorted(times.items(), key=lambda i: i[1][1]):
+        for (thread, step), (ready, started, ended) in sorted(times.items(), key=lambda i: i[1][1]):
             letter, a, b = self.threads[thread][step]
             size = a if letter == "b" else b
-            record = min((e for e in runs if (e["op"] == "gpu_kernel") == (letter == "k") and
-                          (letter == "k" or e["bytes"] == size)),
-                         key=lambda e: abs(e["t0_ns"] - start - clock))
+            record = min((e for e in runs if self.is_of(e, letter, size, ended - started)),
+                         key=lambda e: abs(e["t0_ns"] - started - clock))
             runs.remove(record)
             end = rest.get((record["tid"], record["t1_ns"]), record["t1_ns"])
             self.works.append(Work(letter, 0 if letter == "b" else a,
                                    (tids[thread], self.calls[thread][0][step]),
-                                   ready + clock, record["t0_ns"], end))
+                                   record["t0_ns"] + ready - started, record["t0_ns"], end))
         assert not runs, runs
 
+    @staticmethod
+    def is_of(record, letter, size, took):
+        if letter == "k":
+            return (record["op"] == "gpu_kernel" and
+                    abs(record["t1_ns"] - record["t0_ns"] - took) <= ROUNDED_NS)
+        return record["op"] == "gpu_memcpy" and record["bytes"] == size
+
     def tids(self):
-        """Of the threads, in the order of their arguments: the main one, and those it made."""
-        return [self.root, *(tid for tid in self.lanes if tid != self.root)]
+        """Of the threads, in the order in which they were made: the main one first."""
+        return sorted(self.lanes, key=lambda tid: self.lanes[tid][0]["lane"])[:len(self.threads)]
 
     def place_calls(self):
         """What each work follows in its stream, and what each call waits for."""
@@ -133,29 +147,29 @@ class Replay:
         return self.known[key]
 
     def enter(self, tid, index):
-        if not index:
-            return self.lanes[tid][0]["t0_ns"]
-        gap = self.lanes[tid][index]["t0_ns"] - self.lanes[tid][index - 1]["t1_ns"]
-        return self.leave(tid, index - 1) + gap
+        e = self.lanes[tid][index]
+        if index:
+            return self.leave(tid, index - 1) + e["t0_ns"] - self.lanes[tid][index - 1]["t1_ns"]
+        if tid == self.root:
+            return e["t0_ns"]
+        return self.enter(*self.maker[tid]) + e["t0_ns"] - self.event(self.maker[tid])["t0_ns"]
 
     def left(self, tid, index):
-        e = self.lanes[tid][index]
-        if e["waker"] and not e["op"].startswith("gpu_"):
-            other, ns = e["waker"]["tid"], e["waker"]["t_ns"]
-            k, is_entry = self.at[other][ns]
-            let = self.enter(other, k) if is_entry else self.leave(other, k)
-            entry = let if not index else self.enter(tid, index)
-            first = ns if not index else max(e["t0_ns"], ns)
-            return max(entry, let) + e["t1_ns"] - first
-        entry = self.enter(tid, index)
+        e, entry = self.lanes[tid][index], self.enter(tid, index)
         awaited = [(w.end, self.end(w)) for w in self.waits.get((tid, index), [])]
         work = self.work_of.get((tid, index))
         if work and self.holds(work, e):
             awaited.append((min(work.end, e["t1_ns"]), self.end(work, e["t1_ns"])))
-        if not awaited:
+        if e.get("waker") and not e["op"].startswith("gpu_"):
+            other, ns = e["waker"]["tid"], e["waker"]["t_ns"]
+            k, is_entry = self.at[other][ns]
+            awaited.append((ns, self.enter(other, k) if is_entry else self.leave(other, k)))
+        late = [(recorded, new) for recorded, new in awaited if recorded > e["t0_ns"]]
+        entry = max([entry, *(new for recorded, new in awaited if recorded <= e["t0_ns"])])
+        if not late:
             return entry + e["t1_ns"] - e["t0_ns"]
-        latency = e["t1_ns"] - max(e["t0_ns"], *(recorded for recorded, _ in awaited))
-        return max(entry, *(new for _, new in awaited)) + latency
+        latency = e["t1_ns"] - max(recorded for recorded, _ in late)
+        return max([entry, *(new + latency for _, new in late)])
 
     @staticmethod
     def holds(work, call):
@@ -166,9 +180,17 @@ class Replay:
         if key not in self.known:
             call = self.event(work.call)
             at = [self.enter(*work.call) + work.ready - call["t0_ns"]]
-            at += [self.end(w) for w in ([work.before] if work.before else []) + work.waits]
+            at += [self.end(w) + self.gap(w, work)
+                   for w in ([work.before] if work.before else []) + work.waits]
             self.known[key] = max(at)
         return self.known[key]
+
+    @staticmethod
+    def gap(first, then):
+        """The stand-in's, as it came out in the recording: two clock readings of one moment are
+        rounded."""
+        recorded = then.start - first.end
+        return recorded if abs(recorded - GAP_NS) <= ROUNDED_NS else GAP_NS
 
     def end(self, work, until=None):
         """Of the part up to `until`, if that is given."""

@@ -12,6 +12,7 @@ enum { MEMORIES = 4096, DEFAULT_STREAM = 7 };
 
 /* No mutex of libc: a recorder would take it for one of the program's. */
 static int locked;
+int gpu_moves_nothing;
 _Thread_local struct gpu_times gpu_last;
 static struct gpu_stream first = {.number = DEFAULT_STREAM}, *streams = &first;
 
@@ -227,14 +228,15 @@ uint64_t gpu_add(struct gpu_stream *s, const struct gpu_op *op, uint32_t correla
         return 0;
     }
     uint64_t ready = gpu_now() + GPU_LAUNCH_NS, start = ready;
-    if (start < s->last_ns)
-        start = s->last_ns;
-    if (start < s->wait_ns)
-        start = s->wait_ns;
+    if (start < s->last_ns + GPU_GAP_NS)
+        start = s->last_ns + GPU_GAP_NS;
+    if (start < s->wait_ns + GPU_GAP_NS)
+        start = s->wait_ns + GPU_GAP_NS;
     enum gpu_memory from = op->what == GPU_COPY ? kind_of(op->from) : GPU_DEVICE;
     enum gpu_memory to = op->what == GPU_KERNEL ? GPU_DEVICE : kind_of(op->to);
     uint64_t end = s->last_ns = start + duration(op, from, to);
-    put_off(op);
+    if (!gpu_moves_nothing)
+        put_off(op);
     give();
     gpu_last = (struct gpu_times){ready, start, end};
     report(op, from, to, s, start, end, correlation);
@@ -252,15 +254,12 @@ uint64_t gpu_end(struct gpu_stream *stream)
     return end;
 }
 
+/* It does not sleep: that is a call that a recorder would see. */
 void gpu_wait(uint64_t until_ns)
 {
-    enum { SPIN_NS = 100000 };
     take();
     move_all();
     give();
-    for (uint64_t now = gpu_now(); now < until_ns; now = gpu_now())
-        if (until_ns - now > SPIN_NS) {
-            struct timespec t = {.tv_nsec = (long)((until_ns - now - SPIN_NS) % 1000000000)};
-            nanosleep(&t, NULL);
-        }
+    while (gpu_now() < until_ns)
+        sched_yield();
 }

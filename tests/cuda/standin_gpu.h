@@ -14,6 +14,7 @@ enum {
     GPU_DEVICE_RATE = 200000,
     GPU_FIXED_NS = 1000,
     GPU_LAUNCH_NS = 5000,
+    GPU_GAP_NS = 50, /* from the end of what something waits for to its start */
     GPU_TAIL_NS = 30000,        /* of a copy from pageable memory, behind its call */
     GPU_INTO_LAUNCH = 64 << 10, /* bytes: a copy up to that does not hold its call up */
 };
@@ -45,6 +46,8 @@ struct gpu_graph {
 };
 
 uint64_t gpu_now(void);
+/* Set: no bytes move, so that what waits for them takes no longer than a GPU would. */
+extern int gpu_moves_nothing;
 struct gpu_stream *gpu_stream_new(void);
 struct gpu_stream *gpu_stream_default(void);
 

@@ -1,6 +1,6 @@
 /* Plays a program of several threads that give streams work, on the stand-in for a GPU.
  *
- *     play THREAD:STEP:... ...
+ *     gpu_schedule THREAD:STEP:... ...
  *
  * One argument for each thread, the first is the main one's. A step is a letter and numbers with
  * commas:
@@ -88,7 +88,7 @@ static void step(char what, unsigned a, unsigned b)
         MUST(!sem_post(&semaphores[a]));
         break;
     default:
-        fprintf(stderr, "play: no step is called '%c'\n", what);
+        fprintf(stderr, "gpu_schedule: no step is called '%c'\n", what);
         exit(2);
     }
 }
@@ -112,6 +112,7 @@ static void *play(void *of)
 int main(int argc, char **argv)
 {
     MUST(argc > 1 && argc <= THREADS + 1);
+    gpu_moves_nothing = 1;
     pageable = host_memory(0, BYTES);
     pinned = host_memory(1, BYTES);
     device = device_memory(BYTES);
