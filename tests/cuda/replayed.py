@@ -11,7 +11,7 @@ import collections
 
 COPIES = {"p": "HtoD", "h": "HtoD", "b": "HtoD", "o": "DtoH", "d": "DtoD"}
 GAP_NS = 50  # of the stand-in
-ROUNDED_NS = 20
+ROUNDED_NS, US_NS = 20, 1000
 RUNS = ("gpu_memcpy", "gpu_kernel")
 
 
@@ -88,7 +88,7 @@ class Replay:
     def is_of(record, letter, size, took):
         if letter == "k":
             return (record["op"] == "gpu_kernel" and
-                    abs(record["t1_ns"] - record["t0_ns"] - took) <= ROUNDED_NS)
+                    abs(record["t1_ns"] - record["t0_ns"] - took) < US_NS // 2)
         return record["op"] == "gpu_memcpy" and record["bytes"] == size
 
     def tids(self):
