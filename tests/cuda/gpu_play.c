@@ -1,5 +1,6 @@
 /* A program that uses a GPU, by a script. It loads the driver (libcuda.so.1), calls cuInit, and then does what
  * each line of the file says that its argument names (- : standard input), the same whether or not it is traced.
+ * With --inject LIBRARY it only loads that, and calls its InitializeInjection.
  *
  *   at NS                    sleep until NS after the start of the script
  *   stream HANDLE [context=1] [id=N]       a stream comes to be; destroy HANDLE: it goes
@@ -511,7 +512,6 @@ static void play(char *text)
 {
     char copy[1024];
     struct line parsed, *line = &parsed;
-    text[strcspn(text, "\n")] = '\0';
     if (!*text || *text == '#')
         return;
     split(line, text, copy);
@@ -556,9 +556,22 @@ static void play(char *text)
         _exit((int)V("status"));
 }
 
+/* As a driver would that is not there: the library alone. */
+static int inject(const char *path)
+{
+    void *library = dlopen(path, RTLD_NOW);
+    int (*initialize)(void);
+    *(void **)&initialize = library ? dlsym(library, "InitializeInjection") : NULL;
+    int answer = initialize ? initialize() : -1;
+    printf("answered %d\n", answer);
+    return answer == 1 ? 0 : 1;
+}
+
 int main(int argc, char **argv)
 {
     char text[1024];
+    if (argc == 3 && !strcmp(argv[1], "--inject"))
+        return inject(argv[2]);
     FILE *script = argc > 1 && strcmp(argv[1], "-") ? fopen(argv[1], "r") : stdin;
     void *driver = dlopen("libcuda.so.1", RTLD_NOW);
     int (*init)(unsigned);
@@ -568,8 +581,14 @@ int main(int argc, char **argv)
         return 2;
     }
     find_cupti();
+    /* Read whole: a child that exits would set the place in a file that it shares. */
+    static char whole[8 << 20];
+    whole[fread(whole, 1, sizeof whole - 1, script)] = '\0';
+    fclose(script);
     origin = monotonic();
-    while (fgets(text, sizeof text, script))
+    for (char *rest = whole, *next; (next = strsep(&rest, "\n"));) {
+        snprintf(text, sizeof text, "%s", next);
         play(text);
+    }
     return 0;
 }
