@@ -246,6 +246,38 @@ static int judge_folders(struct work *w)
     return 0;
 }
 
+/* --- copies of GPUs: they are of the object whose bytes they carry --- */
+
+static const char *carried_why(struct work *w, const struct iot_file *f)
+{
+    static const char *const memory[] = {"", ", pageable", ", pinned", ", some pageable"};
+    const char *name = w->trace->files[f->carried].name, *slash = strrchr(name, '/');
+    char text[320];
+    int n = snprintf(text, sizeof text, "%s%s %.255s%s", f->several ? "mostly " : "",
+                     f->kind == IOT_FILE_GPU_OUT ? "written to" : "read from",
+                     slash && slash[1] ? slash + 1 : name, memory[f->memory & IOT_HOST_MIXED]);
+    const char *why = iot_arena_text(w->classes->arena, text,
+                                     n < 0                       ? 0
+                                     : (size_t)n < sizeof text ? (size_t)n
+                                                                 : sizeof text - 1);
+    return why ? why : "by the file that it carries bytes of";
+}
+
+static void judge_carried(struct work *w)
+{
+    for (uint32_t f = 1; f < w->trace->n_files; f++) {
+        const struct iot_file *file = &w->trace->files[f];
+        struct iot_file_class *c = &w->classes->files[f];
+        if (!file->carried || c->by[c->main] == IOT_BY_USER)
+            continue;
+        const struct iot_file_class *of = &w->classes->files[file->carried];
+        int object = of->object[file->kind == IOT_FILE_GPU_OUT ? IOT_WRITING : IOT_READING];
+        const char *why = carried_why(w, file);
+        settle(c, IOT_READING, object, IOT_BY_CARRIED, why);
+        settle(c, IOT_WRITING, object, IOT_BY_CARRIED, why);
+    }
+}
+
 static int start(struct work *w)
 {
     size_t n_files = w->trace->n_files;
@@ -284,6 +316,7 @@ static int classify(struct work *w)
         return -1;
     for (uint32_t f = 1; f < n; f++)
         finish_unused(w, f);
+    judge_carried(w);
     return 0;
 }
 

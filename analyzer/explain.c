@@ -35,6 +35,7 @@ const char *iot_by_words(unsigned by)
         [IOT_BY_SMALL] = "its size and its name",
         [IOT_BY_LIKELY] = "its name alone, so it may be wrong",
         [IOT_BY_GUESS] = "a guess, since nothing else tells",
+        [IOT_BY_CARRIED] = "the file that the copies carry bytes of",
         [IOT_BY_NOTHING] = "no bytes moved",
     };
     return by < sizeof words / sizeof *words ? words[by] : "?";

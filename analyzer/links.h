@@ -58,6 +58,15 @@ void iot_links_free(struct iot_links *links);
 /* When the waker let go, in ns; INT64_MIN for none. */
 int64_t iot_waker_time(const struct iot_trace *trace, struct iot_waker waker);
 
+/* Whether a waker is the beginning of another rank's part in a collective: what it lets go on is not the
+ * start of an operation, but what that does when all have begun. */
+static inline int iot_waker_is_rank(const struct iot_trace *trace, struct iot_waker waker)
+{
+    return waker.kind == IOT_WAKER_ENTRY &&
+           (trace->events.op[waker.index] == IOT_OP_GPU_COLLECTIVE ||
+            trace->events.op[waker.index] == IOT_OP_GPU_COLLECTIVE_WAIT);
+}
+
 /* Adds a waker to an event. A waker in the event's own lane is none: order sees to it. -1 without
  * memory. */
 int iot_links_add(struct iot_links *links, uint32_t event, struct iot_waker waker);

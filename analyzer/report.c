@@ -6,6 +6,7 @@
 #include "analyzer/advice.h"
 #include "analyzer/arena.h"
 #include "analyzer/phases.h"
+#include "analyzer/report_gpu.h"
 #include "analyzer/report_parts.h"
 #include "analyzer/serialization.h"
 
@@ -25,8 +26,7 @@ int iot_report_make(struct iot_report *report, const struct iot_trace *trace,
              iot_report_untraced(report) || iot_report_uncalled(report) ||
              iot_report_not_seen(report) ||
              iot_report_evidence(report);
-    if (!failed)
-        iot_rows_ready(&rows);
+    failed = failed || iot_rows_ready(&rows);
     report->of_event = rows.of_event;
     rows.of_event = NULL;
     iot_rows_free(&rows);
@@ -34,7 +34,8 @@ int iot_report_make(struct iot_report *report, const struct iot_trace *trace,
              iot_call_sites_find(&report->sites, &report->n_sites, IOT_REPORT_SITES, trace, model,
                                  IOT_NO_INDEX, report->arena) ||
              iot_report_queues(report) || iot_report_waits(report) ||
-             iot_report_ranges(report) || iot_report_advise(report);
+             iot_report_ranges(report) || iot_report_gpu_make(report, classes) ||
+             iot_report_advise(report);
     return failed ? -1 : 0;
 }
 
@@ -48,6 +49,7 @@ void iot_report_free(struct iot_report *report)
     free(report->ranges);
     free(report->marks);
     free(report->of_event);
+    iot_report_gpu_free(report->gpu);
     if (report->gaps)
         free(report->gaps->gaps);
     free(report->gaps);

@@ -324,6 +324,7 @@ static int write(const struct iot_report *r, FILE *out, enum iot_json_style styl
     iot_report_put_steps(&json, r);
     iot_report_put_ranges(&json, r);
     put_sites(&json, r);
+    iot_report_put_gpu(&json, r);
     iot_json_end_object(&json);
     return iot_json_finish(&json);
 }

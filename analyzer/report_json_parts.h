@@ -12,5 +12,6 @@ void iot_report_put_phases(struct iot_json *json, const struct iot_report *repor
 void iot_report_put_advice(struct iot_json *json, const struct iot_report *report);
 void iot_report_put_steps(struct iot_json *json, const struct iot_report *report);
 void iot_report_put_ranges(struct iot_json *json, const struct iot_report *report); /* and marks */
+void iot_report_put_gpu(struct iot_json *json, const struct iot_report *report);
 
 #endif

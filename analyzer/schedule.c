@@ -20,6 +20,14 @@ static int usable(const struct iot_links *links, struct iot_waker waker)
            (waker.kind != IOT_WAKER_NONE && !(links->flags[waker.index] & IOT_LINK_NESTED));
 }
 
+/* A rank that waits for the others within a collective. */
+static int waits_in_collective(const struct iot_trace *trace, const struct iot_links *links, size_t i,
+                               struct iot_waker waker)
+{
+    return trace->events.op[i] == IOT_OP_GPU_COLLECTIVE_WAIT && iot_waker_is_rank(trace, waker) &&
+           usable(links, waker) && late(trace, links, i, waker);
+}
+
 static enum iot_part part_of(const struct iot_trace *trace, const struct iot_links *links, size_t i)
 {
     const struct iot_events *e = &trace->events;
@@ -28,7 +36,9 @@ static enum iot_part part_of(const struct iot_trace *trace, const struct iot_lin
     if (flags & IOT_LINK_NESTED)
         return IOT_PART_NONE;
     if (iot_gpu_runs(e->op[i]))
-        return op->class_ == IOT_DATA ? IOT_PART_IO : IOT_PART_GPU;
+        return op->class_ == IOT_DATA           ? IOT_PART_IO
+               : waits_in_collective(trace, links, i, links->waker[i]) ? IOT_PART_WAIT
+                                                                       : IOT_PART_GPU;
     if (late(trace, links, i, links->waker[i]))
         return usable(links, links->waker[i]) ? IOT_PART_WAIT : IOT_PART_UNEXPLAINED;
     if (flags & IOT_LINK_COMPUTES)
@@ -68,6 +78,8 @@ void iot_schedule_parts(const struct iot_trace *trace, const struct iot_links *l
     }
     for (size_t k = 0; k < links->n_more; k++) {
         size_t i = links->more[k].event;
+        if (waits_in_collective(trace, links, i, links->more[k].waker))
+            model->part[i] = IOT_PART_WAIT;
         if (!iot_gpu_runs(trace->events.op[i]) &&
             late(trace, links, i, links->more[k].waker) && usable(links, links->more[k].waker) &&
             !(links->flags[i] & IOT_LINK_NESTED))
@@ -272,7 +284,10 @@ static void join_event(struct builder *b, size_t i, struct iot_waker waker)
     if (!linked(b, i, waker))
         return;
     unsigned op = b->trace->events.op[i];
-    if (iot_gpu_runs(op)) {
+    if (iot_waker_is_rank(b->trace, waker)) {
+        int waits = b->model->part[i] == IOT_PART_WAIT;
+        cross(b, waker, waits ? b->after[i] : b->before[i], 0, IOT_USE_WAKE);
+    } else if (iot_gpu_runs(op)) {
         cross(b, waker, b->before[i], iot_gpu_latency(&b->gpu, b->trace, i, waker), IOT_USE_GPU);
     } else if (late(b->trace, b->links, i, waker)) {
         int64_t most = op == IOT_OP_GPU_SYNC && waker.kind == IOT_WAKER_RETURN

@@ -52,6 +52,8 @@ struct iot_file {
     uint64_t peer_ino;    /* a socketpair's other end; 0 none */
     uint8_t kind;         /* enum iot_file_kind */
     uint8_t memory;       /* of copies of a GPU: enum iot_host_memory, bits */
+    uint8_t several;      /* of copies of a GPU: some carry bytes of more files than `carried` */
+    uint32_t carried;     /* of copies of a GPU: the file that their bytes come from or go to; 0: not known */
     uint8_t standard;     /* bit n: was standard input, output, error (0, 1, 2) of a process when first seen */
 };
 
@@ -119,7 +121,8 @@ struct iot_events {
     uint64_t *addr;
     uint32_t *file, *file2; /* index into files; 0 none */
     uint32_t *arg;          /* of join, thread_create, start, thread_start: the lane number that obj
-                             * names, UINT32_MAX unknown; of what a GPU does, obj2; of the others 0 */
+                             * names, UINT32_MAX unknown; of what a GPU does, and of what has a buffer
+                             * (op_sets.h), obj2; of the others 0 */
     int32_t *fd;            /* -1 none */
     uint16_t *op, *err;
     uint32_t *stack;        /* index into stacks.list: where the call was made; 0 not known */
@@ -137,6 +140,7 @@ struct iot_trace {
     int64_t wall_ns;               /* the root's last event: where the run ends */
     uint64_t dropped_events;
     uint32_t salvaged_processes;   /* also files of which nothing could be read */
+    uint64_t lineage_forgotten;    /* ranges of memory that made room: lineage.h */
     uint64_t unknown_events;       /* of operations this version does not know: left out */
     const char *damage;            /* the first finding in words, with file and byte; "" none */
     struct iot_stacks stacks;
