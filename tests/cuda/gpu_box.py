@@ -83,12 +83,14 @@ class Box:
     def program(self, name):
         return self.programs / f"check_{name}"
 
-    def traced(self, name, *command, cuda=None):
+    def traced(self, name, *command, cuda=None, lineage=False):
         """Runs it traced. (standard output, trace folder)"""
         trace = self.folder / name
         environment = {"LD_PRELOAD": str(self.library), "IOTRACE_DIR": str(trace.resolve())}
         if cuda:
             environment["IOTRACE_CUDA"] = cuda
+        if lineage:
+            environment["IOTRACE_LINEAGE"] = "1"
         out = self.run(*command, environment=environment)
         must(trace.is_dir(), f"{name}: nothing was recorded")
         return out, trace

@@ -142,7 +142,7 @@ def lineage(box):
                                                   "tokens.out")}
     files["model.safetensors"].write_bytes(pick.randbytes(WEIGHTS))
     files["part-0.tfrecord"].write_bytes(pick.randbytes(SAMPLES))
-    _, trace = box.traced("trace", box.program("files"), *files.values())
+    _, trace = box.traced("trace", box.program("files"), *files.values(), lineage=True)
     must(files["tokens.out"].read_bytes() == files["model.safetensors"].read_bytes(),
          "what came back from the GPU is not what was sent there")
     report = box.report(trace)
