@@ -3,9 +3,9 @@
  *     check_copies pageable|pinned [graph] [batch] [managed]
  *
  * moves bytes in all the ways that there are, with host memory of one kind, and prints what a
- * recorder must have seen: "HtoD COUNT BYTES", likewise DtoH, DtoD and memset, then "kernels COUNT",
- * and for each big copy in a stream of its own "timed KIND BYTES MILLISECONDS" by CUDA's events. Each
- * way has a size of its own, so that one that is missing is known by its bytes. */
+ * recorder must have seen: "HtoD COUNT BYTES", likewise DtoH, DtoD and memset, then "kernels
+ * COUNT", and for each big copy in a stream of its own "timed KIND BYTES MILLISECONDS" by CUDA's
+ * events. Each way has a size of its own, so that one that is missing is known by its bytes. */
 #include "tests/cuda/check.h"
 
 #ifndef BIG_MIB

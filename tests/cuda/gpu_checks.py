@@ -78,7 +78,8 @@ def batches(box):
     for kind in ("HtoD", "DtoH", "DtoD"):
         must(got.get(kind, (0, 0))[1] == wanted[kind][1],
              f"{kind}: {wanted[kind]} were made, {got.get(kind)} are recorded")
-    return f"{wanted['HtoD'][1]} bytes in, in {got['HtoD'][0]} records of {wanted['HtoD'][0]} copies"
+    made, seen = wanted["HtoD"], got["HtoD"]
+    return f"{made[1]} bytes in, in {seen[0]} records of {made[0]} copies"
 
 
 def managed(box):
@@ -172,7 +173,8 @@ def cost(box):
     plain = statistics.median(times["without"])
     ratios = {way: statistics.median(ns) / plain for way, ns in times.items()}
     for way, most in LOOP_MOST.items():
-        must(box.standin or ratios[way] <= most, f"with {way} {ratios[way]:.2f} times as long, at most {most}")
+        must(box.standin or ratios[way] <= most,
+             f"with {way} {ratios[way]:.2f} times as long, at most {most}")
     return (f"{plain / 1e3:.2f} us a turn without; with copies x{ratios['copies']:.3f}, "
             f"with kernels x{ratios['kernels']:.3f}")
 

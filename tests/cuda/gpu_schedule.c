@@ -13,8 +13,8 @@
  *     cUS               computes                      a              waits for all streams
  *     tSEMAPHORE        waits for it                  gSEMAPHORE     posts it
  *
- * Stream 0 is the default one. Prints what became of each work: "THREAD STEP READY START END", in ns
- * of the monotonic clock. */
+ * Stream 0 is the default one. Prints what became of each work: "THREAD STEP READY START END", in
+ * ns of the monotonic clock. */
 #include <pthread.h>
 #include <semaphore.h>
 

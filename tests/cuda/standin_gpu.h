@@ -1,6 +1,6 @@
-/* A GPU of the tests' own: streams that do one thing after the other, at rates that are set. Time is
- * real, but nothing runs in it: when something begins and ends is known as soon as it is asked for,
- * and bytes move when somebody waits. */
+/* A GPU of the tests' own: streams that do one thing after the other, at rates that are set. Time
+ * is real, but nothing runs in it: when something begins and ends is known as soon as it is asked
+ * for, and bytes move when somebody waits. */
 #ifndef IOT_TESTS_CUDA_STANDIN_GPU_H
 #define IOT_TESTS_CUDA_STANDIN_GPU_H
 
@@ -14,7 +14,7 @@ enum {
     GPU_DEVICE_RATE = 200000,
     GPU_FIXED_NS = 1000,
     GPU_LAUNCH_NS = 5000,
-    GPU_GAP_NS = 50, /* from the end of what something waits for to its start */
+    GPU_GAP_NS = 50,            /* from the end of what something waits for to its start */
     GPU_TAIL_NS = 30000,        /* of a copy from pageable memory, behind its call */
     GPU_INTO_LAUNCH = 64 << 10, /* bytes: a copy up to that does not hold its call up */
 };
@@ -56,7 +56,8 @@ void *gpu_memory_new(enum gpu_memory kind, size_t bytes);
 void gpu_memory_free(void *memory);
 enum gpu_memory gpu_memory_kind(const void *memory);
 
-/* Asks for it, and reports it as a record with that correlation. Returns when its call can return. */
+/* Asks for it, and reports it as a record with that correlation. Returns when its call can return.
+ */
 uint64_t gpu_add(struct gpu_stream *stream, const struct gpu_op *op, uint32_t correlation);
 /* Of what this thread asked for last: when its launch would let it begin, and what became of it. */
 struct gpu_times {
