@@ -56,8 +56,8 @@ static void check_subscriber(struct iot_doctor *d)
                        "there is no libiotrace-cupti.so, so no GPU work will be recorded");
     else if (IOT_CUPTI_CHECKED)
         iot_doctor_add(d, IOT_LEVEL_OK, NULL,
-                       "libiotrace-cupti.so agrees with the headers of CUPTI %d.%d",
-                       IOT_CUPTI_CHECKED / 10000, IOT_CUPTI_CHECKED % 10000 / 100);
+                       "libiotrace-cupti.so agrees with the headers of CUPTI's version %d",
+                       IOT_CUPTI_CHECKED);
     else
         iot_doctor_add(d, IOT_LEVEL_NOTE,
                        "build it with the option cupti_include naming the folder of cupti.h",

@@ -57,8 +57,8 @@ static const struct {
 } losses[] = {
     {IOT_GPU_DROPPED, "record", "% of what ran on the GPU: CUPTI had no room for them; record a shorter part of the "
                       "run (--duration), or without kernels"},
-    {IOT_GPU_UNTIMED, "record", "% of what ran on the GPU have no times"},
-    {IOT_GPU_UNKNOWN, "record", "% of what ran on the GPU are of kinds that this version does not know"},
+    {IOT_GPU_UNTIMED, "record", "The time of % of what ran on the GPU: CUPTI took none"},
+    {IOT_GPU_UNKNOWN, "record", "% of what ran on the GPU, of kinds that this version does not know"},
     {IOT_GPU_CUT, "buffer", "What stood at the end of % of CUPTI's: a record there is cut short, or is none"},
     {IOT_GPU_NO_ROOM, "record", "% of what ran on the GPU: there was no memory or no room in the trace for them"},
 };

@@ -1,6 +1,9 @@
 /* What ran on the GPU: CUPTI's records, from buffers that it asks us for and gives back full. */
 #include <sched.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "cupti/subscriber.h"
 #include "format/ops.h"
@@ -45,12 +48,13 @@ static uint8_t *take_buffer(void)
     return NULL;
 }
 
-/* Zeroed by us, in the thread that hands it back: CUPTI would do it where the program waits. */
-static void give_buffer_back(uint8_t *memory, size_t valid)
+/* All zero again, in the thread that hands it back: CUPTI would do it where the program waits. */
+static void give_buffer_back(uint8_t *memory)
 {
     for (int k = 0; k < BUFFERS; k++)
         if (buffers[k].memory == memory) {
-            memset(memory, 0, valid < BUFFER_BYTES ? valid : BUFFER_BYTES);
+            if (syscall(SYS_madvise, memory, BUFFER_BYTES, MADV_DONTNEED))
+                memset(memory, 0, BUFFER_BYTES);
             __atomic_store_n(&buffers[k].busy, 0, __ATOMIC_RELEASE);
         }
 }
@@ -175,9 +179,11 @@ static int is_collective(const char *name)
 static void take_kernel(struct missing *missing, const void *record)
 {
     const struct cupti_kernel *k = record;
-    const char *name = k->name ? k->name : "";
-    struct iot_row row = {.op = is_collective(name) ? IOT_OP_GPU_COLLECTIVE : IOT_OP_GPU_KERNEL,
-                          .obj = iot_writer->string(name, strnlen(name, KERNEL_NAME_BYTES))};
+    struct iot_row row = {.op = IOT_OP_GPU_KERNEL};
+    if (k->name) {
+        row.obj = iot_writer->string(k->name, strnlen(k->name, KERNEL_NAME_BYTES));
+        row.op = is_collective(k->name) ? IOT_OP_GPU_COLLECTIVE : IOT_OP_GPU_KERNEL;
+    }
     put(missing, &(struct ran){k->start, k->end, k->device, k->context, k->stream, k->correlation, row});
 }
 
@@ -252,5 +258,5 @@ void iot_activity_completed(void *context, uint32_t stream, uint8_t *buffer, siz
     note(IOT_GPU_UNKNOWN, missing.unknown);
     note(IOT_GPU_CUT, missing.cut);
     note(IOT_GPU_NO_ROOM, missing.no_room);
-    give_buffer_back(buffer, valid);
+    give_buffer_back(buffer);
 }

@@ -1,5 +1,14 @@
-/* Compares what abi.h, copies.c and calls.def say with the headers of CUPTI and CUDA. It has no code. */
+/* Compares what abi.h, copies.c and calls.def say with the headers of CUPTI and, where they are there as well,
+ * with CUDA's (IOT_HAVE_CUDA). It has no code. */
+#ifdef IOT_HAVE_CUDA
 #include <cupti.h>
+#else
+#include <cupti_activity.h>
+#include <cupti_callbacks.h>
+#include <cupti_driver_cbid.h>
+#include <cupti_runtime_cbid.h>
+#include <cupti_version.h>
+#endif
 
 #include "cupti/abi.h"
 
@@ -9,11 +18,13 @@
                    #ours "." #field)
 #define VALUE(ours, theirs) _Static_assert((int)(ours) == (int)(theirs), #ours)
 
-/* --- numbers of calls: those that this version of CUPTI has. Its names are macros of nothing --- */
+/* --- numbers of calls: an older CUPTI does not have all of them --- */
 
+#if CUPTI_API_VERSION >= 130000
 #define CALL(domain, id, name, what, argument) VALUE(id, CUPTI_##domain##_TRACE_CBID_##name);
 #include "cupti/calls.def"
 #undef CALL
+#endif
 
 VALUE(CUPTI_OK, CUPTI_SUCCESS);
 VALUE(CUPTI_MAX_LIMIT_REACHED, CUPTI_ERROR_MAX_LIMIT_REACHED);
@@ -39,13 +50,6 @@ VALUE(CUPTI_MEMCPY_ASYNC, CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC);
 VALUE(CUPTI_SYNC_EVENT, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE);
 VALUE(CUPTI_SYNC_STREAM, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE);
 VALUE(CUPTI_SYNC_CONTEXT, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE);
-VALUE(CUDA_HTOH, cudaMemcpyHostToHost);
-VALUE(CUDA_HTOD, cudaMemcpyHostToDevice);
-VALUE(CUDA_DTOH, cudaMemcpyDeviceToHost);
-VALUE(CUDA_DTOD, cudaMemcpyDeviceToDevice);
-VALUE(CUDA_DEFAULT, cudaMemcpyDefault);
-VALUE(CU_MEMORY_HOST, CU_MEMORYTYPE_HOST);
-VALUE(CU_MEMORY_UNIFIED, CU_MEMORYTYPE_UNIFIED);
 
 /* --- records: the newest of each. Those before start the same --- */
 
@@ -116,7 +120,17 @@ SAME(cupti_resource, stream, CUpti_ResourceData, resourceHandle.stream);
 SAME(cupti_state, result, CUpti_StateData, notification.result);
 SAME(cupti_state, message, CUpti_StateData, notification.message);
 
+#ifdef IOT_HAVE_CUDA
+
 /* --- copies that a structure describes --- */
+
+VALUE(CUDA_HTOH, cudaMemcpyHostToHost);
+VALUE(CUDA_HTOD, cudaMemcpyHostToDevice);
+VALUE(CUDA_DTOH, cudaMemcpyDeviceToHost);
+VALUE(CUDA_DTOD, cudaMemcpyDeviceToDevice);
+VALUE(CUDA_DEFAULT, cudaMemcpyDefault);
+VALUE(CU_MEMORY_HOST, CU_MEMORYTYPE_HOST);
+VALUE(CU_MEMORY_UNIFIED, CU_MEMORYTYPE_UNIFIED);
 
 SAME(cuda_copy_3d, source_at.y, struct cudaMemcpy3DParms, srcPos.y);
 SAME(cuda_copy_3d, source.address, struct cudaMemcpy3DParms, srcPtr.ptr);
@@ -175,12 +189,14 @@ PARAMETER(cudaMemcpy2DFromArray_v3020, dpitch, 1);
 PARAMETER(cudaMemcpy2DFromArray_v3020, width, 5);
 PARAMETER(cudaMemcpy2DFromArray_v3020, kind, 7);
 PARAMETER(cudaMemcpy3D_v3020, p, 0);
+#if CUPTI_API_VERSION >= 130000
 PARAMETER(cudaMemcpyBatchAsync_v13000, dsts, 0);
 PARAMETER(cudaMemcpyBatchAsync_v13000, srcs, 1);
 PARAMETER(cudaMemcpyBatchAsync_v13000, sizes, 2);
 PARAMETER(cudaMemcpyBatchAsync_v13000, count, 3);
 PARAMETER(cuMemcpyBatchAsync, srcs, 1);
 PARAMETER(cuMemcpyBatchAsync_v2, count, 3);
+#endif
 PARAMETER(cuMemcpyHtoDAsync_v2, srcHost, 1);
 PARAMETER(cuMemcpyHtoD_v2, ByteCount, 2);
 PARAMETER(cuMemcpyDtoH_v2, dstHost, 0);
@@ -196,3 +212,5 @@ PARAMETER(cudaStreamSynchronize_v3020, stream, 0);
 PARAMETER(cudaEventSynchronize_v3020, event, 0);
 PARAMETER(cuEventRecord, hStream, 1);
 PARAMETER(cuStreamWaitEvent, hEvent, 1);
+
+#endif

@@ -37,7 +37,7 @@ struct iot_gpu_writer {
     uint32_t (*string)(const char *text, size_t bytes);
     /* A row in the lane of the calling thread; always: also outside the window. */
     void (*put)(const struct iot_row *row, int always);
-    /* A lane that is a stream, with its first row; NULL without room. */
+    /* A lane that is a stream, with its first row; NULL without room. By one thread at a time. */
     void *(*stream)(int64_t device, int64_t number, uint64_t context);
     /* A row in such a lane, by one thread at a time. 0, or -1 if it is lost: so in a forked child. */
     int (*put_in)(void *stream, const struct iot_row *row);

@@ -18,7 +18,7 @@ EXPORT const struct iot_gpu_writer *iotrace_gpu_writer(void);
 /* CUPTI wants a clock in ns and hands its records over late, at the process's exit if there are few. A rate
  * taken over hours is not that of each second: so anchors are kept as time goes by, and a record's ticks
  * come from the two that it lies between, as a reader will go back. */
-enum { ANCHORS = 1024, LOOKS = 1000 };
+enum { ANCHORS = 1024, LOOKS = 1000, LANES = 2048 };
 
 static struct {
     uint32_t busy;
@@ -142,10 +142,18 @@ static void put(const struct iot_row *row, int always)
         iot_event(t, row);
 }
 
+/* A lane that is a stream, and its first row: in a trace that keeps the newest that makes room like any other,
+ * so each filling of the lane's buffer has it. */
+static struct lane {
+    struct iot_thread *t;
+    struct iot_row first;
+    uint32_t epoch; /* of the filling that has it */
+} lanes[LANES];
+static uint32_t n_lanes;
+
 /* Whatever thread hands it over: its own time has nothing to do with it, so no look at that (iot_event). */
-static int put_in(void *stream, const struct iot_row *event)
+static int put_row(struct iot_thread *t, const struct iot_row *event)
 {
-    struct iot_thread *t = stream;
     struct iot_row *row = iot_is_here(t) ? iot_reserve(t, 1) : NULL;
     if (!row)
         return -1;
@@ -156,20 +164,36 @@ static int put_in(void *stream, const struct iot_row *event)
     return 0;
 }
 
+static int put_in(void *stream, const struct iot_row *event)
+{
+    struct lane *lane = stream;
+    if (put_row(lane->t, event))
+        return -1;
+    if (iot_window->kept_bytes && lane->epoch != lane->t->epoch) {
+        lane->epoch = lane->t->epoch;
+        put_row(lane->t, &lane->first);
+    }
+    return 0;
+}
+
 static void *stream(int64_t device, int64_t number, uint64_t context)
 {
-    struct iot_thread *t = iot_enter_always() ? iot_thread_take() : NULL;
+    struct iot_thread *t = n_lanes < LANES && iot_enter_always() ? iot_thread_take() : NULL;
     if (!t)
         return NULL;
     iot_thread_label(t, 0);
     uint64_t start = iot_process->file->start.ticks;
-    put_in(t, &(struct iot_row){.t0 = start,
-                                .t1 = start,
-                                .result = device,
-                                .offset = number,
-                                .addr = context,
-                                .op = IOT_OP_GPU_STREAM});
-    return t;
+    struct lane *lane = &lanes[n_lanes++];
+    *lane = (struct lane){.t = t,
+                          .epoch = t->epoch,
+                          .first = {.t0 = start,
+                                    .t1 = start,
+                                    .result = device,
+                                    .offset = number,
+                                    .addr = context,
+                                    .op = IOT_OP_GPU_STREAM}};
+    put_row(t, &lane->first);
+    return lane;
 }
 
 const struct iot_gpu_writer *iotrace_gpu_writer(void)

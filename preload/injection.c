@@ -118,14 +118,13 @@ static int asks_for_it(const char *name)
     return name[0] == 'C' && name[1] == 'U' && strcmp(name, INJECTION) == 0;
 }
 
-char *getenv(const char *name)
-{
-    char *value = iot_real.getenv(name);
-    return __builtin_expect(asks_for_it(name), 0) ? answer(value) : value;
-}
+#define GETENV(sym)                                                                                \
+    char *sym(const char *name)                                                                    \
+    {                                                                                              \
+        char *value = iot_real.sym(name);                                                          \
+        return __builtin_expect(asks_for_it(name), 0) ? answer(value) : value;                     \
+    }
 
-char *secure_getenv(const char *name)
-{
-    char *value = iot_real.secure_getenv(name);
-    return __builtin_expect(asks_for_it(name), 0) ? answer(value) : value;
-}
+GETENV(getenv)
+GETENV(secure_getenv)
+GETENV(__secure_getenv)

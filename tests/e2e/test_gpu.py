@@ -311,8 +311,8 @@ def check_clock(place):
 COPY = "copy corr=1 stream=7 kind=1 from=1 to=3 bytes=64 start=1000 end=2000\n"
 LOSSES = {
     "dropped": ("drop n=5\n" + COPY + "deliver\n", 1, ("5 records", "no room for them")),
-    "untimed": (COPY + COPY.replace("start=1000 end=2000", "start=0 end=0"), 1, ("1 record", "no times")),
-    "unfinished": (COPY + COPY.replace("end=2000", "end=0"), 1, ("1 record", "no times")),
+    "untimed": (COPY + COPY.replace("start=1000 end=2000", "start=0 end=0"), 1, ("The time of 1 record", "took none")),
+    "unfinished": (COPY + COPY.replace("end=2000", "end=0"), 1, ("The time of 1 record", "took none")),
     "unknown": (COPY + "unknown\nunknown\n" + COPY, 2, ("2 records", "kinds")),
     "invalid": (COPY + "invalid\n" + COPY, 1, ("1 buffer", "cut short")),
     "truncated": (COPY + COPY + "deliver cut=60\n", 1, ("1 buffer", "cut short")),
@@ -501,8 +501,36 @@ def check_doctor(place):
                        harness.plain({**STANDIN, "IOTRACE_CUDA": "0"}), place)
     text = done.stdout.decode()
     return [f"doctor does not say {part!r}: {text}" for part in
-            ("libiotrace-cupti.so agrees with the headers of CUPTI", "CUDA driver for 13.0",
+            ("libiotrace-cupti.so agrees with the headers of CUPTI's version 13", "CUDA driver for 13.0",
              "IOTRACE_CUDA is 0") if part not in text]
+
+
+def check_sanitized(place):
+    """The subscriber built with sanitizers finds nothing to complain of."""
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    built = place / "libiotrace-cupti.so"
+    make = [compiler or "cc", "-std=gnu11", "-g", "-D_GNU_SOURCE", "-fsanitize=address,undefined",
+            "-fno-sanitize-recover=undefined", "-fPIC", "-shared", "-fvisibility=hidden",
+            f"-I{harness.TOP}", *(f for f in sorted((harness.TOP / "cupti").glob("*.c")) if f.name != "check_headers.c"),
+            "-o", built]
+    runtime = compiler and subprocess.run([compiler, "-print-file-name=libasan.so"], text=True,
+                                          capture_output=True, check=False).stdout.strip()
+    if not compiler or not os.path.isabs(runtime) or subprocess.run(make, check=False).returncode:
+        return []  # no sanitizers here
+    shutil.copy(os.environ["LIBIOTRACE"], place)
+    script = place / "all.txt"
+    script.write_text(RAN + "crowd threads=4 rounds=2000\n" + CALLS +
+                      "".join(f"call {text % (k + 900)}\n" for k, text in enumerate(COPIES)) +
+                      "".join(loss[0] for loss in LOSSES.values()))
+    done = harness.run([PLAY, script],
+                       harness.plain({**STANDIN, "LD_PRELOAD": f"{runtime} {place}/libiotrace.so",
+                                      "IOTRACE_DIR": str(place / "trace"), "IOTRACE_CUDA": "kernels",
+                                      "ASAN_OPTIONS": "detect_leaks=0"}))
+    bad = []
+    same(bad, "its end", (0, b""), (done.status, done.stderr[:2000]))
+    found, _ = rows(place / "trace")
+    same(bad, "it was the subscriber that ran", True, sum(r.op == "gpu_memcpy" for r in found) > 8000)
+    return bad
 
 
 CHECKS = [
@@ -515,6 +543,7 @@ CHECKS = [
     ("why nothing is recorded", check_why_not),
     ("the library without libiotrace.so", check_no_preload),
     ("a program without a driver", check_no_driver),
+    ("sanitizers", check_sanitized),
     ("fork", check_fork),
     ("ends of a process", check_ends),
     ("many threads", check_crowd),
