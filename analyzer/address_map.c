@@ -185,6 +185,14 @@ int iot_address_map_put(struct iot_address_map *m, uint64_t begin, uint64_t end,
     struct iot_extent x = {begin, end, ++m->puts, kind, subject};
     if (begin >= end)
         return 0;
+    struct place here = place_of(m, begin);
+    if (here.b < m->n_blocks) { /* a buffer that is used again */
+        struct iot_extent *before = &m->blocks[here.b]->at[here.i];
+        if (before->begin == begin && before->end == end) {
+            *before = x;
+            return 0;
+        }
+    }
     if (iot_address_map_cut(m, begin, end) || (m->n >= m->limit && forget(m)))
         return -1;
     struct place p = begin ? place_of(m, begin - 1) : (struct place){0, 0};

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Two of these are one range where they touch and have the same kind and subject. */
+/* Two of these become one range where they come to touch and have the same kind and subject. */
 struct iot_extent {
     uint64_t begin, end; /* the first address, and the one behind the last */
     uint64_t age;        /* of what was put in: counts up */
