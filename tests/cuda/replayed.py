@@ -10,6 +10,7 @@ import bisect
 import collections
 
 COPIES = {"p": "HtoD", "h": "HtoD", "b": "HtoD", "o": "DtoH", "d": "DtoD"}
+OTHER = {"madvise", "mmap", "munmap"}  # I/O that libraries do by themselves
 GAP_NS = 50  # of the stand-in
 ROUNDED_NS, US_NS = 20, 1000
 RUNS = ("gpu_memcpy", "gpu_kernel")
@@ -167,7 +168,8 @@ class Replay:
         late = [(recorded, new) for recorded, new in awaited if recorded > e["t0_ns"]]
         entry = max([entry, *(new for recorded, new in awaited if recorded <= e["t0_ns"])])
         if not late:
-            return entry + e["t1_ns"] - e["t0_ns"]
+            share = self.scale.get("other", 1) if e["op"] in OTHER else 1
+            return entry + (e["t1_ns"] - e["t0_ns"]) * share
         latency = e["t1_ns"] - max(recorded for recorded, _ in late)
         return max([entry, *(new + latency for _, new in late)])
 
