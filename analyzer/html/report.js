@@ -132,13 +132,13 @@ function putHead(report, view) {
   const run = report.run, put = (id, text) => { document.getElementById(id).textContent = text ? nameWords(text) : ''; };
   const name = shortWords(nameWords(run.command.join(' ')), 120);
   document.title = 'iotrace: ' + name;
-  for (const id of ['verdict', 'composition', 'serialization', 'faults']) put(id, view.words[id]);
+  for (const id of ['verdict', 'busy', 'composition', 'serialization', 'faults']) put(id, view.words[id]);
   document.getElementById('title').append('of ', el('code', {}, name));
   const facts = [['took', timeWords(report.wall_ns)], ['host', nameWords(run.host)],
     ['started', new Date(run.start_realtime_ns / 1e6).toISOString().replace('T', ' ').slice(0, 19) + ' UTC'],
     ['processes', countWords(run.processes)], ['lanes', countWords(run.lanes)], ['events', countWords(run.events)]];
   if (run.dropped_events) facts.push(['not recorded', manyWords(run.dropped_events, 'event')]);
-  document.getElementById('facts').append(...facts.map(([k, v]) => el('div', {}, el('dt', {}, k), el('dd', {}, v))));
+  document.getElementById('facts').append(...facts.filter(([, v]) => v).map(([k, v]) => el('div', {}, el('dt', {}, k), el('dd', {}, v))));
 }
 
 function putContents() {
