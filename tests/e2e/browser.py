@@ -1,5 +1,6 @@
 """A headless Chromium, spoken to over its pipe: opens a page from a file, runs scripts in it, and says
 what went wrong on its console."""
+import base64
 import json
 import os
 import select
@@ -127,9 +128,9 @@ class Browser:
         self.ask("Input.dispatchKeyEvent", type="keyDown", key=key, **({"text": text} if text else {}))
         self.ask("Input.dispatchKeyEvent", type="keyUp", key=key)
 
-    def picture(self, whole=False):
-        """PNG, in base64."""
-        return self.ask("Page.captureScreenshot", format="png", captureBeyondViewport=whole)["data"]
-
-    def pdf(self):
-        return self.ask("Page.printToPDF", printBackground=True)["data"]
+    def picture(self, height):
+        """The page from its top to so many pixels down, as PNG."""
+        width = self.run("innerWidth")
+        clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}
+        return base64.b64decode(self.ask("Page.captureScreenshot", format="png", clip=clip,
+                                         captureBeyondViewport=True)["data"])
