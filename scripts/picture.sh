@@ -4,7 +4,7 @@
 #   scripts/picture.sh           doc/report.png and doc/report-dark.png
 #
 # IOTRACE names a command that is built already, LIBIOTRACE its library. They are best made on a
-# machine with nothing else to do, or the report says that it was busy.
+# machine with nothing else to do, or the report says that it was busy. Needs chromium and python3-pil.
 set -eu
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 export IOTRACE=${IOTRACE:-$top/build/analyzer/iotrace} LIBIOTRACE=${LIBIOTRACE:-$top/build/preload/libiotrace.so}
@@ -25,10 +25,11 @@ done
 "$IOTRACE" report traced --format html -o report.html
 
 /usr/bin/python3 - "$top" <<'END'
-import struct
+import io
 import sys
-import zlib
 from pathlib import Path
+
+from PIL import Image
 
 top = Path(sys.argv[1])
 sys.dont_write_bytecode = True
@@ -45,29 +46,15 @@ PICK = """(() => {
     document.querySelector('.longest tbody button').click();
     document.querySelector('[aria-label="Show the whole run"]').click();
 })()"""
-BOTTOM = "document.querySelector('.details').getBoundingClientRect().bottom + scrollY + 7"
-
-
-def smaller(png):
-    """The same picture: browsers compress in haste."""
-    at, kept, packed = 8, [], b""
-    while at < len(png):
-        n, kind = struct.unpack(">I4s", png[at:at + 8])
-        body = png[at + 8:at + 8 + n]
-        packed += body if kind == b"IDAT" else b""
-        kept += [(kind, body)] if kind in (b"IHDR", b"IEND") else []
-        at += 12 + n
-    kept.insert(1, (b"IDAT", zlib.compress(zlib.decompress(packed), 9)))
-    return png[:8] + b"".join(
-        struct.pack(">I", len(b)) + k + b + struct.pack(">I", zlib.crc32(k + b)) for k, b in kept)
-
+BOTTOM = "document.querySelector('.details').getBoundingClientRect().bottom + scrollY + 4"
 
 for scheme, name in (("light", "report.png"), ("dark", "report-dark.png")):
     with browser.Browser(width=940, scheme=scheme) as b:
         b.open(Path("report.html"))
         b.run(PICK)
         b.frame()
-        picture = smaller(b.picture(b.run(BOTTOM)))
-        (top / "doc" / name).write_bytes(picture)
-        print(f"doc/{name}: {len(picture)} bytes")
+        picture = Image.open(io.BytesIO(b.picture(b.run(BOTTOM)))).convert("RGB")
+        path = top / "doc" / name
+        picture.quantize(256).save(path, optimize=True)  # as colours of text are few
+        print(f"doc/{name}: {path.stat().st_size} bytes")
 END
