@@ -30,7 +30,7 @@ struct iot_view_lanes {
 };
 
 /* "path": columns of the same length, an entry a segment, in order of time; each ends where the next one
- * starts, the last at the run's end. "kind": a letter each, of "kinds"; "lane"; "file": row of the report's
+ * starts, the last at the run's end. "kind": a digit each, of "kinds"; "object": a digit, "-" none; "lane"; "file": row of the report's
  * files, -1 none; "op": of "ops", -1 none; "calls", "exposed_ns"; "pieces": stretches merged in it.
  * "mixed": [segment, ns by kind...] for those of several kinds. "overs": [segment, lane that let it go
  * on, its op, its file, op waited in, its file, waited ns]. */

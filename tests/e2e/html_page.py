@@ -60,32 +60,41 @@ def digest(text):
     return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
 
 
-def check(raw, wanted):
-    """Complaints about a page, whose report has to be `wanted`."""
+def parsed(raw, names):
+    """The page, and complaints about it: besides its own script it has the data of these names."""
     try:
         text = raw.decode()
     except UnicodeDecodeError as e:
-        return [f"no UTF-8: {e}"]
+        return None, [f"no UTF-8: {e}"]
     if not text.startswith("<!DOCTYPE html>"):
-        return ["no doctype"]
+        return None, ["no doctype"]
     page = Page(text)
     bad = page.complaints
     kinds = [s[:2] for s in page.scripts]
-    if kinds != [["application/json", "report"], ["application/json", "view"], [None, None]]:
-        return bad + [f"elements of script: {kinds}"]
+    if kinds != [["application/json", name] for name in names] + [[None, None]]:
+        return None, bad + [f"elements of script: {kinds}"]
     if "default-src 'none'" not in page.policy or "unsafe" in page.policy:
         bad.append(f"the policy is {page.policy}")
-    if f"script-src {digest(page.scripts[2][2])};" not in page.policy:
+    if f"script-src {digest(page.scripts[-1][2])};" not in page.policy:
         bad.append("the policy has another hash than the script")
     if f"style-src {digest(page.styles[0])};" not in page.policy:
         bad.append("the policy has another hash than the style")
-    if re.search(r"[a-z]://(?!www\.w3\.org/2000/svg)", page.scripts[2][2] + page.styles[0]):
+    if re.search(r"[a-z]://(?!www\.w3\.org/2000/svg)", page.scripts[-1][2] + page.styles[0]):
         bad.append("an address in the script or the style")
-    report = page.data("report")
-    if report != wanted:
-        bad.append("another report than the JSON: " + ", ".join(
-            key for key in wanted if report.get(key) != wanted[key]))
-    return bad + check_view(report, page.data("view"))
+    return page, bad
+
+
+def check_report(page, wanted, suffix=""):
+    report = page.data("report" + suffix)
+    bad = [] if report == wanted else ["another report than the JSON: " + ", ".join(
+        key for key in wanted if report.get(key) != wanted[key])]
+    return bad + check_view(report, page.data("view" + suffix))
+
+
+def check(raw, wanted):
+    """Complaints about a page, whose report has to be `wanted`."""
+    page, bad = parsed(raw, ["report", "view"])
+    return bad + check_report(page, wanted) if page else bad
 
 
 def check_view(report, view):
@@ -98,7 +107,7 @@ def check_view(report, view):
 
     wall, path = report["wall_ns"], view["path"]
     starts = path["start_ns"]
-    columns = [path[k] for k in ("start_ns", "kind", "lane", "file", "op", "calls", "exposed_ns",
+    columns = [path[k] for k in ("start_ns", "kind", "object", "lane", "file", "op", "calls", "exposed_ns",
                                  "pieces")]
     same("lengths of the path's columns", {len(starts)}, {len(c) for c in columns})
     if starts:

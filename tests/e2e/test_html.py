@@ -84,6 +84,41 @@ def check_options(place):
     return bad
 
 
+def compared(place, base, to, form):
+    """What `compare` says, whatever it finds."""
+    done = harness.run([harness.command(), "compare", base, "--to", to, "--format", form])
+    if done.status > 1:
+        raise harness.Broken(f"compare: status {done.status} ({done.tail()})")
+    return done.stdout
+
+
+def check_compare(place):
+    base, other = place / "hostile trace", place / "hostile again"
+    harness.trace([sys.executable, "-c", WRITER, *map(os.fsdecode, HOSTILE)], other,
+                  cwd=place / "work")
+    raw = compared(place, base, other, "html")
+    (place / "compare.html").write_bytes(raw)
+    page, bad = html_page.parsed(raw, ["comparison", "report-base", "view-base", "report-candidate",
+                                       "view-candidate"])
+    if not page:
+        return bad
+    if page.data("comparison") != json.loads(compared(place, base, other, "json")):
+        bad.append("another comparison than the JSON")
+    for folder, suffix in ((base, "-base"), (other, "-candidate")):
+        bad += html_page.check_report(page, wanted(folder), suffix)
+    return bad
+
+
+def check_compare_reports(place):
+    """Of reports there are no paths to show."""
+    (place / "base.json").write_bytes(
+        harness.ask("report", place / "hostile trace", "--format", "json"))
+    raw = compared(place, place / "base.json", place / "hostile again", "html")
+    (place / "compare-report.html").write_bytes(raw)
+    return html_page.parsed(raw, ["comparison", "report-base", "report-candidate",
+                                  "view-candidate"])[1]
+
+
 # --- in a browser ---
 
 CONTRAST = """(() => {
@@ -166,6 +201,7 @@ def check_figures(folder, path):
 
 
 def check_path_view(path):
+    """Of a page with a path and a lane below it."""
     with opened(path) as b:
         bad = []
         b.run("document.querySelector('.tracks').scrollIntoView({block: 'center', behavior: 'instant'})")
@@ -177,7 +213,7 @@ def check_path_view(path):
         b.click(box["x"] + box["width"] / 2, middle)
         b.frame()
         details = b.run("document.querySelector('.details').textContent")
-        if not details.startswith("Segment ") or "of the run" not in details:
+        if "Segment " not in details or "of the run" not in details:
             bad.append(f"a click says {details[:80]!r}")
         b.mouse("mouseWheel", box["x"] + 40, middle, deltaX=0, deltaY=-200, modifiers=2)
         b.frame()
@@ -245,6 +281,9 @@ def in_browser(out, place):
         "tables are sorted and searched": lambda: check_tables(path),
         "light, dark, narrow, contrast and names": lambda: check_looks(path),
     }
+    checks["a comparison: zoom, pan, click and keys"] = lambda: check_path_view(place / "compare.html")
+    checks["a comparison: looks"] = lambda: check_looks(place / "compare.html")
+    checks["a comparison with a report"] = lambda: check_looks(place / "compare-report.html")
     for name in ("idle", "nothing recorded", "thousand"):
         def alone(name=name):
             (place / "other.html").write_bytes(page_of(place / name))
@@ -263,6 +302,8 @@ def main():
     with harness.workplace() as place:
         out.run("names that would break a page", lambda: hostile(place))
         out.run("--top and -o", lambda: check_options(place))
+        out.run("a comparison", lambda: check_compare(place))
+        out.run("a comparison with a report, as a file", lambda: check_compare_reports(place))
         out.run("a run that does nothing", lambda: nothing(place, "idle", ["--", "true"]))
         out.run("a run of which nothing was recorded", lambda: nothing(
             place, "nothing recorded", ["--after", "1000s", "--", "true"]))
