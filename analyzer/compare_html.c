@@ -36,9 +36,8 @@ static int put_report(FILE *out, const struct iot_compare_run *run, const char *
     json_t *report = json_copy(run->report), *files = json_array(), *file;
     char id[40], *text = NULL;
     size_t i;
-    json_array_foreach(json_object_get(run->report, "files"), i, file)
-        if (i < IOT_HTML_FILES)
-            json_array_append(files, file);
+    json_array_foreach(json_object_get(run->report, "files"), i, file) if (i < IOT_HTML_FILES)
+        json_array_append(files, file);
     if (report && files && !json_object_set_new(report, "files", files))
         text = json_dumps(report, JSON_COMPACT);
     json_decref(report);
@@ -87,8 +86,7 @@ static int put(FILE *out, const struct iot_comparison *c, int data,
     return failed;
 }
 
-static int write_page(FILE *out, const struct iot_comparison *c, const char *rules,
-                      char error[512])
+static int write_page(FILE *out, const struct iot_comparison *c, const char *rules, char error[512])
 {
     static const char *const suffixes[IOT_SIDES] = {"-base", "-candidate"};
     char verdict[IOT_COMPARE_SENTENCE];

@@ -85,6 +85,7 @@ class TimeWindow {
 
   paint() {
     const dots = window.devicePixelRatio || 1;
+    colours.clear();
     for (const t of this.tracks) {
       const width = t.canvas.clientWidth;
       if (!width) continue;

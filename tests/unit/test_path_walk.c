@@ -1,5 +1,5 @@
-/* The critical path, stretch by stretch: on random programs it tiles the run, adds up to what the path
- * is made of, and goes from lane to lane where the simulator let somebody go on. */
+/* The critical path, stretch by stretch: on random programs it tiles the run, adds up to what the
+ * path is made of, and goes from lane to lane where the simulator let somebody go on. */
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -22,7 +22,8 @@ struct checked {
 static uint32_t lane_of(const struct iot_trace *t, uint32_t event)
 {
     uint32_t l = 0;
-    while (event < t->lanes[l].first_event || event >= t->lanes[l].first_event + t->lanes[l].n_events)
+    while (event < t->lanes[l].first_event ||
+           event >= t->lanes[l].first_event + t->lanes[l].n_events)
         l++;
     return l;
 }
