@@ -123,7 +123,7 @@ function filesTable(report, view) {
 function sitesTable(report) {
   return table('Call sites, those with most exposed time first', [
     {title: 'where', text: true, wide: true, value: (s) => s.frames[0] || '',
-      cell: (s) => el('details', {}, el('summary', {}, el('code', {}, nameWords(s.frames[0] || '?'))),
+      cell: (s) => el('details', {}, el('summary', {}, el('code', {}, s.frames.slice(0, 3).map((f) => shortWords(nameWords(f), 48)).join(' \u2190 ') || '?')),
         el('ol', {class: 'frames'}, ...s.frames.map((f) => el('li', {}, el('code', {}, nameWords(f))))))},
     number('exposed', 'exposed_ns', timeWords), number('service', 'service_ns', timeWords),
     number('calls', 'calls', countWords), number('bytes', 'bytes', bytesWords),
