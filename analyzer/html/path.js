@@ -9,7 +9,7 @@ function describe(s, report, view) {
   const lane = (l) => nameWords(view.names[l] || `lane ${l}`);
   const on = (file) => file ? ' on ' + shortWords(pathWords(file.path, view.cwd), 70) : '';
   const rows = [['lane', lane(s.lane)],
-    ['when', `${timeWords(s.start)} to ${timeWords(s.end)}: ${timeWords(s.end - s.start)}, ${shareWords(s.end - s.start, report.wall_ns)} of the run`]];
+    ['when', `${axisTime(s.start)} to ${axisTime(s.end)}: ${timeWords(s.end - s.start)}, ${shareWords(s.end - s.start, report.wall_ns)} of the run`]];
   if (s.parts.length > 1)
     rows.push(['made of', s.parts.map(([kind, ns]) => `${KIND_WORDS[kind]} ${timeWords(ns)}`).join(', ')]);
   if (s.op) rows.push([s.pieces > 1 ? 'longest call' : 'call', s.op + on(s.file)]);
