@@ -15,7 +15,7 @@ enum { TEXT, JSON, MARKDOWN, LEDGER };
 struct options {
     const char *out, *rules;
     size_t top; /* SIZE_MAX: not given */
-    size_t format;
+    size_t events, format;
 };
 
 static const struct iot_option options[] = {
@@ -34,6 +34,10 @@ static const struct iot_option options[] = {
     {"top", 0, "N",
      "rows for the N files that add most; the others are one row for each object",
      IOT_OPTION_COUNT, offsetof(struct options, top), NULL, NULL},
+    {"events", 0, "N",
+     "analyse the newest N events, about, and sum up the others; without it as many as there is memory "
+     "for",
+     IOT_OPTION_COUNT, offsetof(struct options, events), NULL, NULL},
     {0},
 };
 
@@ -84,7 +88,8 @@ static int report(const char *folder, const struct options *o)
     int status = IOT_EXIT_USAGE;
 
     iot_progress_start();
-    int failed = iot_reporting_make(&reporting, folder, o->rules, o->top, error);
+    const struct iot_reporting_how how = {o->rules, o->top, o->events};
+    int failed = iot_reporting_make(&reporting, folder, &how, error);
     iot_progress_end();
     if (failed)
         iot_error("%s", error);

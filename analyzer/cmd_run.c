@@ -257,7 +257,7 @@ static void print_report(const char *folder)
     char error[512];
     struct iot_text_style style = {.colour = iot_text_wants_colour(stderr), .brief = true};
 
-    if (iot_reporting_make(&reporting, folder, NULL, SIZE_MAX, error)) {
+    if (iot_reporting_make(&reporting, folder, &(struct iot_reporting_how){.top = SIZE_MAX}, error)) {
         iot_error("run: no report: %s", error);
     } else {
         fputc('\n', stderr);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What breaks tracers that are preloaded: a victim program for each hazard.
 
-A row of HAZARDS is run IOT_TEST_REPEAT times (10, or as often as SECONDS allow, but 3 at least; 100
-under --full), first without and then with the preload. Each victim checks itself: its exit status
+A row of HAZARDS is run IOT_TEST_REPEAT times (10; 100 under --full), without --full only as often as
+SECONDS allow, but 3 at least: first without and then with the preload. Each victim checks itself: its exit status
 must be what it should be both times. It says what it did ("did OP NAME COUNT"), and the trace must
 show just that. --way names circumstances under which all this happens (WAYS).
 """
@@ -409,9 +409,8 @@ def check(hazard, way):
 
 
 def repeats(hazard):
-    if harness.full():
-        return 100
-    return 1 if hazard.slow else int(os.environ.get("IOT_TEST_REPEAT", "10"))
+    wanted = int(os.environ.get("IOT_TEST_REPEAT", "100" if harness.full() else "10"))
+    return 1 if hazard.slow and not harness.full() else wanted
 
 
 def repeated(hazard, way):
