@@ -309,6 +309,8 @@ static int run(const struct options *options)
     int started = status != -1 && !shared->failed;
     if (started)
         tell(shared, options, &program);
+    else if (*shared->folder)
+        iot_run_folder_drop(shared->folder, shared->made);
     munmap(shared, sizeof *shared);
     if (!started)
         return IOT_EXIT_USAGE;
