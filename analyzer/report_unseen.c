@@ -1,5 +1,6 @@
 /* What is known not to be in the trace: children without one, and kinds of waiting and moving bytes
  * that are not followed. A report says it in words. */
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +8,7 @@
 
 #include "analyzer/arena.h"
 #include "analyzer/gpu.h"
+#include "analyzer/op_sets.h"
 #include "analyzer/people.h"
 #include "analyzer/report_parts.h"
 
@@ -173,6 +175,7 @@ struct met {
     uint64_t unmapped, direct; /* requests of rings: of unknown memory, handed over past libc */
     uint64_t open;             /* requests that were never found done */
     uint64_t nameless;         /* that moved bytes of a file that is not known */
+    uint64_t bypassed;         /* files opened for direct I/O of which no call moved anything */
     int threads;     /* a process has more than one */
 };
 
@@ -200,12 +203,35 @@ static int is_memory(const struct iot_file *file)
     return file->kind == IOT_FILE_ANON || !strncmp(file->name, "/dev/shm/", strlen("/dev/shm/"));
 }
 
+/* Who opens a file for direct I/O moves its bytes, and in ways that go past libc more often than others. */
+static uint64_t bypassed(const struct iot_trace *t)
+{
+    enum { DIRECT = 1, MOVED = 2 };
+    uint8_t *seen = calloc(t->n_files + 1, 1);
+    uint64_t n = 0;
+    for (size_t i = 0; i < t->events.n && seen; i++) {
+        unsigned op = t->events.op[i];
+        if (iot_op_opens(op) && !t->events.err[i] && t->events.offset[i] & O_DIRECT &&
+            t->files[t->events.file[i]].kind == IOT_FILE_REGULAR)
+            seen[t->events.file[i]] |= DIRECT;
+        if (iot_op_info(op)->class_ == IOT_DATA || op == IOT_OP_MMAP) {
+            seen[t->events.file[i]] |= MOVED;
+            seen[t->events.file2[i]] |= MOVED;
+        }
+    }
+    for (size_t f = 1; f < t->n_files && seen; f++)
+        n += seen[f] == DIRECT;
+    free(seen);
+    return n;
+}
+
 static struct met meet(const struct iot_report *r, uint8_t *is_data)
 {
     const struct iot_trace *t = r->trace;
     struct met met = {0};
     uint64_t told = 0;
     meet_requests(&met, t);
+    met.bypassed = bypassed(t);
     for (size_t i = 0; i < r->n_files; i++)
         if (r->files[i].file != IOT_NO_INDEX && r->files[i].object != IOT_OTHER &&
             !is_memory(&t->files[r->files[i].file]))
@@ -258,6 +284,9 @@ static int say_all(struct iot_report *r, const struct met *met)
     if (r->model->unmatched_waits)
         failed |= say(r, "Of %s it is not known who ended them",
                       iot_people_many((int64_t)r->model->unmatched_waits, "wait").text);
+    if (met->bypassed)
+        failed |= say(r, "What moved to and from %s opened for direct I/O: by no call that was seen",
+                      iot_people_many((int64_t)met->bypassed, "file").text);
     if (met->direct)
         failed |= say(r, "%s of io_uring, handed to the kernel past libc or by a thread of its own",
                       iot_people_many((int64_t)met->direct, "request").text);
@@ -284,7 +313,8 @@ static int say_all(struct iot_report *r, const struct met *met)
         failed |= say(r, "Whom threads waited for: it is inferred from when each was busy");
         return failed;
     }
-    failed |= say(r, "Calls made without libc: system calls of a program's own, static programs");
+    failed |= say(r, "Calls made without libc: system calls of a program's own, static programs, and of "
+                     "libraries in which it looks up functions itself (dlsym: libaio, liburing, cuFile)");
     if (!iot_has_streams(r->trace))
         failed |= say(r, "GPU work");
     return failed;

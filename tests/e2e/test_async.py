@@ -15,9 +15,10 @@ from harness import Tap
 
 MOVED = re.compile(r"^moved (\w+) (\w+) (\d+)$", re.MULTILINE)
 OPEN = re.compile(r"^open (\d+)$", re.MULTILINE)
+BYPASSED = re.compile(r"^bypassed (\d+)$", re.MULTILINE)
 UNSEEN = re.compile(r"^unseen (\d+)$", re.MULTILINE)
 RINGS = {"ring", "direct", "unmapped", "polled", "forked", "crowded", "execs"}
-WAYS = ["aio", "aio64", "list", "libaio", "foreign", *sorted(RINGS)]
+WAYS = ["aio", "aio64", "list", "libaio", "foreign", "handle", *sorted(RINGS)]
 LIBURING = ["plain", "polled", "many"]
 # fio's engine, its further options, whether it calls the kernel by libc
 FIO = [("libaio", ["--direct=0"], True), ("libaio", ["--direct=1"], True), ("posixaio", [], True),
@@ -73,6 +74,8 @@ def check_way(victim, way, place):
         bad.append(f"not seen: {made['run']['not_seen']}")
     if bool(OPEN.search(text)) != of_rest(made, "The end of 1 "):
         bad.append(f"without an end: {made['run']['not_seen']}")
+    if bool(BYPASSED.search(text)) != of_rest(made, "1 file opened for direct I/O"):
+        bad.append(f"what went past the recorder: {made['run']['not_seen']}")
     # Nothing waited without a reason. A timeout of a ring is one.
     if made["model"]["unmatched_waits"] > {"unmapped": 5, "crowded": 8}.get(way, 0):
         bad.append(f"{made['model']['unmatched_waits']} waits without a waker")
@@ -163,7 +166,7 @@ def main():
             reason = "built without liburing"
         elif not rings and (way in RINGS or victim == "victim_async_uring"):
             reason = "no io_uring to be had"
-        elif way == "foreign" and subprocess.run(
+        elif way in ("foreign", "handle") and subprocess.run(
                 [sys.executable, "-c", "import ctypes; ctypes.CDLL('libaio.so.1')"], check=False,
                 capture_output=True).returncode:
             reason = "libaio is not installed"
