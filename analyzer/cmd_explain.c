@@ -102,6 +102,7 @@ static int explain_trace(struct iot_trace *t, const struct options *o,
     if (status)
         return status;
 
+    iot_tell_part("explain", t);
     struct iot_model *model = iot_seen_narrow(t) ? NULL : iot_model_build(t);
     int failed = !model || iot_steps_find(&steps, t, model) ||
                  iot_classify(&classes, t, rules, &steps) ||

@@ -93,7 +93,9 @@ static int report(const char *folder, const struct options *o)
     iot_progress_end();
     if (failed)
         iot_error("%s", error);
-    else
+    else if (!o->events)
+        iot_tell_part("report", reporting.trace);
+    if (!failed)
         status = write_report(&reporting.report, o);
     iot_reporting_free(&reporting);
     return status;
