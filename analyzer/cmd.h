@@ -20,6 +20,10 @@ struct iot_command {
     int (*run)(int argc, char **argv);
 };
 
+/* All of them, by name. */
+extern const struct iot_command iot_commands[];
+extern const size_t iot_n_commands;
+
 /* Prints "iotrace: " and the message as one line on standard error, control characters and bytes
  * that are not UTF-8 as \xNN. */
 void iot_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -32,26 +36,32 @@ void iot_tell_part(const char *command, const struct iot_trace *trace);
 int iot_finish_stdout(void);
 
 int iot_cmd_compare(int argc, char **argv);
+int iot_cmd_completion(int argc, char **argv);
 int iot_cmd_doctor(int argc, char **argv);
 int iot_cmd_dump(int argc, char **argv);
 int iot_cmd_experiment(int argc, char **argv);
 int iot_cmd_explain(int argc, char **argv);
+int iot_cmd_export(int argc, char **argv);
 int iot_cmd_import(int argc, char **argv);
 int iot_cmd_ledger(int argc, char **argv);
 int iot_cmd_report(int argc, char **argv);
 int iot_cmd_run(int argc, char **argv);
+int iot_cmd_top(int argc, char **argv);
 int iot_cmd_whatif(int argc, char **argv);
 
 /* What their arguments may be. */
 extern const struct iot_synopsis iot_synopsis_compare;
+extern const struct iot_synopsis iot_synopsis_completion;
 extern const struct iot_synopsis iot_synopsis_doctor;
 extern const struct iot_synopsis iot_synopsis_dump;
 extern const struct iot_synopsis iot_synopsis_experiment;
 extern const struct iot_synopsis iot_synopsis_explain;
+extern const struct iot_synopsis iot_synopsis_export;
 extern const struct iot_synopsis iot_synopsis_import;
 extern const struct iot_synopsis iot_synopsis_ledger;
 extern const struct iot_synopsis iot_synopsis_report;
 extern const struct iot_synopsis iot_synopsis_run;
+extern const struct iot_synopsis iot_synopsis_top;
 extern const struct iot_synopsis iot_synopsis_whatif;
 
 #endif

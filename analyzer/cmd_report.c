@@ -4,13 +4,14 @@
 #include "analyzer/cmd.h"
 #include "analyzer/out_file.h"
 #include "analyzer/progress.h"
+#include "analyzer/report_html.h"
 #include "analyzer/report_json.h"
 #include "analyzer/report_ledger.h"
 #include "analyzer/report_markdown.h"
 #include "analyzer/report_text.h"
 #include "analyzer/reporting.h"
 
-enum { TEXT, JSON, MARKDOWN, LEDGER };
+enum { TEXT, JSON, MARKDOWN, HTML, LEDGER };
 
 struct options {
     const char *out, *rules;
@@ -20,10 +21,10 @@ struct options {
 
 static const struct iot_option options[] = {
     {"format", 0, "FORMAT",
-     "text (the default) and markdown, for people; json, the schema iotrace-report/1; ledger, the "
-     "events of 'iotrace ledger'",
+     "text (the default) and markdown, for people; html, a page with pictures that needs nothing "
+     "else; json, the schema iotrace-report/1; ledger, the events of 'iotrace ledger'",
      IOT_OPTION_WORD, offsetof(struct options, format),
-     (const char *const[]){"text", "json", "markdown", "ledger", NULL}, NULL},
+     (const char *const[]){"text", "json", "markdown", "html", "ledger", NULL}, NULL},
     {"output", 'o', "FILE", "write there; FILE is there whole or not at all", IOT_OPTION_TEXT,
      offsetof(struct options, out), NULL, NULL},
     {"rules", 0, "FILE",
@@ -71,14 +72,25 @@ static void write(const struct iot_report *r, FILE *out, const struct options *o
     }
 }
 
-static int write_report(const struct iot_report *r, const struct options *o)
+static int write_report(const struct iot_reporting *reporting, const struct options *o)
 {
     struct iot_out_file out;
+    size_t n = 0;
+    char *page = o->format == HTML ? iot_report_html(reporting, &n) : NULL;
+    if (o->format == HTML && !page) {
+        iot_error("report: out of memory for the page");
+        return IOT_EXIT_USAGE;
+    }
     int status = iot_out_file_open(&out, o->out);
-    if (status)
-        return status;
-    write(r, out.stream, o);
-    return iot_out_file_close(&out);
+    if (!status) {
+        if (page)
+            fwrite(page, 1, n, out.stream);
+        else
+            write(&reporting->report, out.stream, o);
+        status = iot_out_file_close(&out);
+    }
+    free(page);
+    return status;
 }
 
 static int report(const char *folder, const struct options *o)
@@ -88,7 +100,8 @@ static int report(const char *folder, const struct options *o)
     int status = IOT_EXIT_USAGE;
 
     iot_progress_start();
-    const struct iot_reporting_how how = {o->rules, o->top, o->events};
+    size_t top = o->format == HTML && o->top == SIZE_MAX ? IOT_HTML_FILES : o->top;
+    const struct iot_reporting_how how = {o->rules, top, o->events};
     int failed = iot_reporting_make(&reporting, folder, &how, error);
     iot_progress_end();
     if (failed)
@@ -96,7 +109,7 @@ static int report(const char *folder, const struct options *o)
     else if (!o->events)
         iot_tell_part("report", reporting.trace);
     if (!failed)
-        status = write_report(&reporting.report, o);
+        status = write_report(&reporting, o);
     iot_reporting_free(&reporting);
     return status;
 }

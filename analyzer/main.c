@@ -4,20 +4,23 @@
 
 #include "analyzer/cmd.h"
 
-static const struct iot_command commands[] = {
+const struct iot_command iot_commands[] = {
     {&iot_synopsis_compare, iot_cmd_compare},
+    {&iot_synopsis_completion, iot_cmd_completion},
     {&iot_synopsis_doctor, iot_cmd_doctor},
     {&iot_synopsis_dump, iot_cmd_dump},
     {&iot_synopsis_experiment, iot_cmd_experiment},
     {&iot_synopsis_explain, iot_cmd_explain},
+    {&iot_synopsis_export, iot_cmd_export},
     {&iot_synopsis_import, iot_cmd_import},
     {&iot_synopsis_ledger, iot_cmd_ledger},
     {&iot_synopsis_report, iot_cmd_report},
     {&iot_synopsis_run, iot_cmd_run},
+    {&iot_synopsis_top, iot_cmd_top},
     {&iot_synopsis_whatif, iot_cmd_whatif},
 };
 
-#define N_COMMANDS (sizeof commands / sizeof commands[0])
+const size_t iot_n_commands = sizeof iot_commands / sizeof iot_commands[0];
 
 static int print_help(void)
 {
@@ -26,9 +29,9 @@ static int print_help(void)
            "Says which I/O, of which object, delays a program, and how much time fixing it\n"
            "would win.\n"
            "\n");
-    for (size_t i = 0; i < N_COMMANDS; i++)
-        printf("  %-11s %s\n", commands[i].synopsis->command,
-               commands[i].synopsis->summary);
+    for (size_t i = 0; i < iot_n_commands; i++)
+        printf("  %-11s %s\n", iot_commands[i].synopsis->command,
+               iot_commands[i].synopsis->summary);
     printf("\n"
            "'iotrace COMMAND --help' says more about one. 'iotrace --version' prints the\n"
            "version.\n");
@@ -47,9 +50,9 @@ int main(int argc, char **argv)
         puts("iotrace " IOT_VERSION);
         return iot_finish_stdout();
     }
-    for (size_t i = 0; i < N_COMMANDS; i++)
-        if (!strcmp(argv[1], commands[i].synopsis->command))
-            return commands[i].run(argc - 1, argv + 1);
+    for (size_t i = 0; i < iot_n_commands; i++)
+        if (!strcmp(argv[1], iot_commands[i].synopsis->command))
+            return iot_commands[i].run(argc - 1, argv + 1);
     iot_error("'%s' is not a command; 'iotrace --help' lists them", argv[1]);
     return IOT_EXIT_USAGE;
 }

@@ -44,10 +44,11 @@ struct iot_option {
 
 struct iot_synopsis {
     const char *command;
-    const char *summary;  /* a line in the list of commands */
-    const char *operands; /* as in "DIR PATH" */
-    const char *about;    /* lines of at most 80 columns */
-    const char *notes;    /* likewise, after the options; NULL: none */
+    const char *summary;              /* a line in the list of commands */
+    const char *operands;             /* as in "DIR PATH" */
+    const char *const *operand_words; /* what an operand may be, where it is no path; NULL */
+    const char *about;                /* lines of at most 80 columns */
+    const char *notes;                /* likewise, after the options; NULL: none */
     const struct iot_option *options;
     bool ends_at_operand; /* what follows the first operand is a command's own */
 };

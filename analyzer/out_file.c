@@ -90,3 +90,14 @@ int iot_out_file_close(struct iot_out_file *out)
     out->part = NULL;
     return status;
 }
+
+void iot_out_file_drop(struct iot_out_file *out)
+{
+    if (!out->path)
+        return;
+    fclose(out->stream);
+    if (out->part)
+        unlink(out->part);
+    free(out->part);
+    out->part = NULL;
+}

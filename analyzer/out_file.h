@@ -15,4 +15,7 @@ struct iot_out_file {
 int iot_out_file_open(struct iot_out_file *out, const char *path);
 int iot_out_file_close(struct iot_out_file *out);
 
+/* Instead of closing it: what was there before stays. */
+void iot_out_file_drop(struct iot_out_file *out);
+
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/arena.h"
+#include "analyzer/live.h"
 #include "analyzer/people.h"
 #include "analyzer/report_parts.h"
 
@@ -121,17 +122,20 @@ static int of_window(struct iot_report *r)
     if (!seen->spans)
         return 0;
     if (!seen->n)
-        return say(r, "Nothing was recorded of the %s that the run took: the part of it that was asked "
-                      "for never came",
-                   run.text);
+        return say(
+            r,
+            "Nothing was recorded of the %s that the run took: the part of it that was asked "
+            "for never came",
+            run.text);
     struct iot_words part = iot_people_time(r->model->wall_ns),
                      from = iot_people_time(seen->spans[0].begin_ns),
                      to = iot_people_time(seen->spans[seen->n - 1].end_ns);
     char parts[48] = "";
     if (seen->n > 1)
         snprintf(parts, sizeof parts, " in %zu parts", seen->n);
-    if (say(r, "Of the %s that the run took %s were %s%s, from %s to %s after its start: all "
-               "figures are of these alone",
+    if (say(r,
+            "Of the %s that the run took %s were %s%s, from %s to %s after its start: all figures are of "
+            "these alone",
             run.text, part.text, r->trace->whole.events ? "analysed" : "recorded", parts, from.text,
             to.text))
         return -1;
@@ -139,11 +143,11 @@ static int of_window(struct iot_report *r)
         say(r, "%llu older events made room for newer ones in the trace (--max-size)",
             (unsigned long long)seen->older_events))
         return -1;
-    return of_whole(r) ||
-                   say(r, "What storage delivered, and how long processes waited for a CPU, is not known of "
-                          "a part of a run")
-               ? -1
-               : 0;
+    if (of_whole(r))
+        return -1;
+    return say(r,
+               "What storage delivered, and how long processes waited for a CPU, is not known of "
+               "a part of a run");
 }
 
 /* Page faults make no call. */
@@ -191,19 +195,30 @@ static int of_contention(struct iot_report *r)
     int64_t all = r->run.runqueue_ns < INT64_MAX ? (int64_t)r->run.runqueue_ns : INT64_MAX;
     if (all <= r->model->wall_ns / 100)
         return 0;
-    return say(r,
-               "Processes were ready to run and waited %s for a CPU, the run's main thread %s of it: "
-               "within a call this counts as service, so on a machine of its own the run may look "
-               "different",
-               iot_people_time(all).text, iot_people_time(r->run.carrier_runqueue_ns).text);
+    return say(
+        r,
+        "Processes were ready to run and waited %s for a CPU, the run's main thread %s of it: "
+        "within a call this counts as service, so on a machine of its own the run may look "
+        "different",
+        iot_people_time(all).text, iot_people_time(r->run.carrier_runqueue_ns).text);
+}
+
+static int of_life(struct iot_report *r)
+{
+    size_t live = iot_live_processes(r->trace);
+    return live ? say(r,
+                      "The run was still going on when its trace was read (%s of it): what came "
+                      "later is not in these figures",
+                      iot_people_many((int64_t)live, "process").text)
+                : 0;
 }
 
 int iot_report_evidence(struct iot_report *r)
 {
     const struct iot_model *model = r->model;
 
-    if (!(r->evidence = calloc(IOT_EVIDENCE_MAX, sizeof *r->evidence)) || of_window(r) ||
-        of_cache(r) || of_storage(r) || of_requests(r))
+    if (!(r->evidence = calloc(IOT_EVIDENCE_MAX, sizeof *r->evidence)) || of_life(r) ||
+        of_window(r) || of_cache(r) || of_storage(r) || of_requests(r))
         return -1;
     if (say(r, "Replays keep the order and the contention of this run: what is recoverable is an "
                "estimate, and does not add up over objects"))

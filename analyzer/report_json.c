@@ -321,11 +321,11 @@ static void put_files(struct iot_json *json, const struct iot_report *r)
     iot_json_end_array(json);
 }
 
-int iot_report_write_json(const struct iot_report *r, FILE *out)
+static int write(const struct iot_report *r, FILE *out, enum iot_json_style style)
 {
     struct iot_json json;
 
-    iot_json_init(&json, out, IOT_JSON_PRETTY);
+    iot_json_init(&json, out, style);
     iot_json_begin_object(&json);
     iot_json_put_string(&json, "schema", IOT_REPORT_SCHEMA);
     put_run(&json, r);
@@ -345,4 +345,14 @@ int iot_report_write_json(const struct iot_report *r, FILE *out)
     put_sites(&json, r);
     iot_json_end_object(&json);
     return iot_json_finish(&json);
+}
+
+int iot_report_write_json(const struct iot_report *r, FILE *out)
+{
+    return write(r, out, IOT_JSON_PRETTY);
+}
+
+int iot_report_write_json_line(const struct iot_report *r, FILE *out)
+{
+    return write(r, out, IOT_JSON_COMPACT);
 }

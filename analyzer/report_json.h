@@ -11,5 +11,7 @@
 
 /* Returns 0, or the errno of the first write that failed. */
 int iot_report_write_json(const struct iot_report *report, FILE *out);
+/* The same in one line. */
+int iot_report_write_json_line(const struct iot_report *report, FILE *out);
 
 #endif

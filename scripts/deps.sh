@@ -10,7 +10,7 @@
 set -u
 
 build_packages=(gcc libc6-dev meson ninja-build pkg-config libzstd-dev zlib1g-dev libxxhash-dev libjansson-dev
-    python3)
+    libsqlite3-dev python3)
 test_packages=(libcriterion-dev strace git)
 # A test that lacks one of these says so and is skipped.
 optional_packages=()
@@ -19,7 +19,7 @@ case "${1:-build}" in
 build) wanted=("${build_packages[@]}") ;;
 test)
     wanted=("${build_packages[@]}" "${test_packages[@]}")
-    optional_packages=(sqlite3 zstd xz-utils rsync fio g++ perl python3-lmdb libaio1 liburing-dev)
+    optional_packages=(sqlite3 zstd xz-utils rsync fio g++ perl python3-lmdb libaio1 liburing-dev zsh python3-venv)
     [ "${IOTRACE_TEST_TORCH:-1}" = 0 ] || optional_packages+=(python3-torch)
     ;;
 *)

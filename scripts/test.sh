@@ -32,6 +32,8 @@ ninja -C "$build" || {
     exit 2
 }
 
+"$top/scripts/readers.sh" "$build/readers"
+
 # A log of an earlier run must not be taken for this one's.
 rm -f "$build/meson-logs/testlog.json"
 meson test -C "$build" --no-rebuild "${suites[@]}"

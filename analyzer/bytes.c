@@ -1,0 +1,57 @@
+#include "analyzer/bytes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void iot_bytes_add(struct iot_bytes *bytes, const void *from, size_t n)
+{
+    if (bytes->failed || !n)
+        return;
+    if (n > bytes->room - bytes->n) {
+        size_t room = bytes->n + n > 2 * bytes->room ? bytes->n + n + 64 : 2 * bytes->room;
+        unsigned char *more = realloc(bytes->at, room);
+        if (!more) {
+            bytes->failed = true;
+            return;
+        }
+        bytes->at = more;
+        bytes->room = room;
+    }
+    memcpy(bytes->at + bytes->n, from, n);
+    bytes->n += n;
+}
+
+void iot_bytes_byte(struct iot_bytes *bytes, unsigned byte)
+{
+    unsigned char b = (unsigned char)byte;
+    iot_bytes_add(bytes, &b, 1);
+}
+
+void iot_bytes_fixed(struct iot_bytes *bytes, uint64_t value, unsigned width)
+{
+    unsigned char b[8];
+    for (unsigned k = 0; k < width; k++)
+        b[k] = (unsigned char)(value >> 8 * k);
+    iot_bytes_add(bytes, b, width);
+}
+
+void iot_bytes_varint(struct iot_bytes *bytes, uint64_t value)
+{
+    unsigned char b[10];
+    size_t n = 0;
+    for (; value >= 0x80; value >>= 7)
+        b[n++] = (unsigned char)(value | 0x80);
+    b[n++] = (unsigned char)value;
+    iot_bytes_add(bytes, b, n);
+}
+
+void iot_bytes_zigzag(struct iot_bytes *bytes, int64_t value)
+{
+    iot_bytes_varint(bytes, (uint64_t)value << 1 ^ (uint64_t)(value >> 63));
+}
+
+void iot_bytes_free(struct iot_bytes *bytes)
+{
+    free(bytes->at);
+    *bytes = (struct iot_bytes){0};
+}

@@ -1,0 +1,179 @@
+/* iotrace export: a run for other people's tools. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "analyzer/cmd.h"
+#include "analyzer/export_tables.h"
+#include "analyzer/out_file.h"
+#include "analyzer/progress.h"
+
+struct options {
+    size_t format, table; /* SIZE_MAX: not given */
+    const char *out, *rules;
+};
+
+enum { PERFETTO, CHROME, SQLITE, PARQUET, CSV, STACKS, OPENMETRICS };
+
+static const char *const formats[] = {"perfetto", "chrome", "sqlite",      "parquet",
+                                      "csv",      "stacks", "openmetrics", NULL};
+static const char *const tables[] = {"events", "files", "lanes", "processes",
+                                     "stacks", "steps", NULL};
+
+static const struct iot_option options[] = {
+    {"format", 0, "FORMAT",
+     "perfetto (its own protobuf, for ui.perfetto.dev), chrome (Trace Event JSON), sqlite, "
+     "parquet, "
+     "csv, stacks (collapsed, weighted by exposed ns, for flame graphs) or openmetrics",
+     IOT_OPTION_WORD, offsetof(struct options, format), formats, NULL},
+    {"output", 'o', "FILE",
+     "write there; FILE is there whole or not at all. Of parquet and csv without --table it is a "
+     "folder, with a file a table",
+     IOT_OPTION_TEXT, offsetof(struct options, out), NULL, NULL},
+    {"table", 0, "TABLE",
+     "this table alone, of parquet and csv: events, files, lanes, processes, stacks or steps",
+     IOT_OPTION_WORD, offsetof(struct options, table), tables, NULL},
+    {"rules", 0, "FILE", "rules of objects, as of 'iotrace report'", IOT_OPTION_TEXT,
+     offsetof(struct options, rules), NULL, NULL},
+    {0},
+};
+
+const struct iot_synopsis iot_synopsis_export = {
+    .command = "export",
+    .summary = "the run for viewers of timelines, databases and monitors",
+    .operands = "DIR",
+    .about = "Writes the run in DIR, with what the report computes, in a format that others\n"
+             "read.\n",
+    .options = options,
+};
+
+typedef int write_table(const struct iot_exported *x, const struct iot_export_table *table,
+                        FILE *out);
+
+static int (*const writers[])(const struct iot_exported *x, FILE *out) = {
+    [PERFETTO] = iot_export_perfetto,
+    [CHROME] = iot_export_chrome,
+    [STACKS] = iot_export_stacks,
+    [OPENMETRICS] = iot_export_openmetrics,
+};
+
+static int refuse(const char *what)
+{
+    iot_error("export: %s; see 'iotrace export --help'", what);
+    return IOT_EXIT_USAGE;
+}
+
+/* What cannot be, before the trace is read. */
+static int check(const struct options *o)
+{
+    bool has_tables = o->format == PARQUET || o->format == CSV;
+    if (o->format == SIZE_MAX)
+        return refuse("which --format?");
+    if (o->table != SIZE_MAX && !has_tables)
+        return refuse("--table is for parquet and csv");
+    if (!o->out && (o->format == SQLITE || (has_tables && o->table == SIZE_MAX)))
+        return refuse(o->format == SQLITE ? "sqlite needs a file: -o FILE"
+                                          : "several tables need a folder: -o FOLDER, or --table");
+    return IOT_EXIT_OK;
+}
+
+static int out_of_memory(void)
+{
+    iot_error("export: out of memory");
+    return IOT_EXIT_USAGE;
+}
+
+/* One file; `table` NULL: the format has no tables. */
+static int write_file(const struct iot_exported *x, const struct options *o, const char *path,
+                      const struct iot_export_table *table)
+{
+    struct iot_out_file out;
+    int status = iot_out_file_open(&out, path);
+    if (status)
+        return status;
+    write_table *to_table = o->format == PARQUET ? iot_export_parquet : iot_export_csv;
+    int failed = table ? to_table(x, table, out.stream) : writers[o->format](x, out.stream);
+    if (failed && !ferror(out.stream)) {
+        iot_out_file_drop(&out);
+        return out_of_memory();
+    }
+    return iot_out_file_close(&out);
+}
+
+static int write_folder(const struct iot_exported *x, const struct options *o)
+{
+    if (mkdir(o->out, 0777) && errno != EEXIST) {
+        iot_error("%s: cannot be made: %s", o->out, strerror(errno));
+        return IOT_EXIT_USAGE;
+    }
+    for (const struct iot_export_table *t = iot_export_tables; t->name; t++) {
+        char *path = NULL;
+        if (asprintf(&path, "%s/%s.%s", o->out, t->name, formats[o->format]) < 0)
+            return out_of_memory();
+        int status = write_file(x, o, path, t);
+        free(path);
+        if (status)
+            return status;
+    }
+    return IOT_EXIT_OK;
+}
+
+static int write_database(const struct iot_exported *x, const char *path)
+{
+    struct iot_out_file out;
+    char error[512];
+    int status = iot_out_file_open(&out, path);
+    if (status)
+        return status;
+    if (!out.part) {
+        iot_out_file_drop(&out);
+        return refuse("a database needs a regular file");
+    }
+    if (iot_export_sqlite(x, out.part, error)) {
+        iot_out_file_drop(&out);
+        iot_error("%s: %s", path, error);
+        return IOT_EXIT_USAGE;
+    }
+    return iot_out_file_close(&out);
+}
+
+static int export(const char *folder, const struct options *o)
+{
+    struct iot_reporting reporting;
+    struct iot_exported x = {0};
+    char error[512];
+    int status = IOT_EXIT_USAGE;
+
+    iot_progress_start();
+    const struct iot_reporting_how how = {.rules = o->rules, .top = SIZE_MAX};
+    int failed = iot_reporting_make(&reporting, folder, &how, error);
+    iot_progress_end();
+    if (failed)
+        iot_error("%s", error);
+    else if (iot_exported_make(&x, &reporting))
+        status = out_of_memory();
+    else if (o->format == SQLITE)
+        status = write_database(&x, o->out);
+    else if (o->table != SIZE_MAX)
+        status = write_file(&x, o, o->out, &iot_export_tables[o->table]);
+    else if (o->format == PARQUET || o->format == CSV)
+        status = write_folder(&x, o);
+    else
+        status = write_file(&x, o, o->out, NULL);
+    iot_exported_free(&x);
+    iot_reporting_free(&reporting);
+    return status;
+}
+
+int iot_cmd_export(int argc, char **argv)
+{
+    struct options o = {.format = SIZE_MAX, .table = SIZE_MAX};
+    struct iot_parsed parsed = iot_options_parse(&iot_synopsis_export, argc, argv, &o);
+    if (parsed.done)
+        return parsed.status;
+    if (parsed.n_operands != 1)
+        return refuse(parsed.n_operands ? "one folder only" : "which folder?");
+    int status = check(&o);
+    return status ? status : export(parsed.operands[0], &o);
+}

@@ -1,0 +1,280 @@
+"""iotrace export: every format read back, and its sums those of the report."""
+import csv
+import json
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+IOTRACE, LIBIOTRACE, READERS = (os.path.abspath(sys.argv.pop(1)) for _ in range(3))
+HERE = Path(__file__).resolve().parent
+VIEWS = HERE.parent.parent / "doc" / "sql" / "views.sql"
+PYTHON = os.path.realpath(sys.executable)
+TABLES = ["events", "files", "lanes", "processes", "stacks", "steps"]
+# Threads, a child behind a pipe, sendfile, steps, and a name that wants care everywhere.
+PROGRAM = r"""
+import ctypes, os, threading, time
+name = b'a "b",c;d\n\xff\x1b[31m<&>.bin'
+step = ctypes.CDLL(None).iotrace_step
+open(name, "wb").write(b"x" * 300000)
+def work():
+    with open(name, "rb", buffering=0) as file:
+        while file.read(4096):
+            pass
+for pause in 0, 0.5, 0, 0:
+    step()
+    time.sleep(pause)
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    with open("out.log", "ab", buffering=0) as out:
+        out.write(b"line\n")
+        os.fsync(out.fileno())
+source, target = os.open(name, os.O_RDONLY), os.open("copy.dat", os.O_WRONLY | os.O_CREAT)
+os.sendfile(target, source, 0, 100000)
+read, write = os.pipe()
+if os.fork() == 0:
+    os.write(write, b"hello")
+    os._exit(0)
+os.read(read, 5)
+os.wait()
+"""
+NAME = os.fsdecode(b'a "b",c;d\n\xff\x1b[31m<&>.bin')
+
+
+def iotrace(*arguments, status=0):
+    done = subprocess.run([IOTRACE, *map(str, arguments)], stdin=subprocess.DEVNULL,
+                          capture_output=True, timeout=240, check=False)
+    if done.returncode != status:
+        raise AssertionError(f"status {done.returncode}: {done.stderr.decode()}")
+    return done
+
+
+def strict(pairs):
+    keys = [key for key, _ in pairs]
+    if len(set(keys)) != len(keys):
+        raise ValueError(f"a key twice: {keys}")
+    return dict(pairs)
+
+
+def no_constant(text):
+    raise ValueError(text)
+
+
+class Export(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = Path(tempfile.mkdtemp())
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        cls.trace = cls.folder / "trace"
+        (cls.folder / "place").mkdir()
+        subprocess.run([PYTHON, "-c", PROGRAM], cwd=cls.folder / "place", check=True, timeout=60,
+                       env={**os.environ, "LD_PRELOAD": LIBIOTRACE, "IOTRACE_DIR": str(cls.trace)})
+        cls.report = json.loads(iotrace("report", cls.trace, "--format", "json").stdout)
+        cls.events = [json.loads(line) for line in
+                      iotrace("dump", cls.trace, "--format", "jsonl").stdout.splitlines()]
+
+    def export(self, name, *options):
+        path = self.folder / name
+        done = iotrace("export", self.trace, "-o", path, "--format", *options)
+        self.assertEqual((done.stdout, done.stderr), (b"", b""))
+        return path
+
+    def same_ledger(self, rows):
+        """rows: object, bytes, read, written, data, metadata, sync, service, exposed, waited, hidden."""
+        got = {row[0]: list(row[1:]) for row in rows}
+        keys = ["bytes", "read_bytes", "write_bytes", "data_ops", "metadata_ops", "sync_ops",
+                "service_ns", "exposed_ns", "waited_ns", "hidden_ns"]
+        for row in self.report["objects"]:
+            self.assertEqual(got.get(row["object"], [0] * 10), [row[key] for key in keys], row["object"])
+        self.assertGreater(got["output"][1 - 1], 100000)  # sendfile's other end is in it
+        self.assertEqual(sum(row[7] for row in got.values()), self.report["total"]["exposed_ns"])
+
+    def escaped(self, path):
+        """Names in tables."""
+        return re.sub(r"[\x00-\x1f\x7f-\x9f\udc80-\udcff]",
+                      lambda m: "".join(f"\\x{byte:02x}" for byte in os.fsencode(m[0])), path)
+
+    def test_sqlite(self):
+        path = self.export("run.db", "sqlite")
+        database = sqlite3.connect(path)
+        self.assertEqual(database.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
+        self.same_ledger(database.execute("SELECT * FROM ledger").fetchall())
+        self.assertEqual(database.execute("SELECT COUNT(*) FROM events").fetchone()[0], len(self.events))
+        names = [row[0] for row in database.execute("SELECT path FROM files")]
+        self.assertIn(self.escaped(str(self.folder / "place" / NAME)), names)
+        self.assertEqual(database.execute("SELECT COUNT(*) FROM steps").fetchone()[0], 4)
+        for view in re.findall(r"CREATE VIEW (\w+)", VIEWS.read_text()):
+            with self.subTest(view):
+                rows = database.execute(f"SELECT * FROM {view}").fetchall()
+                self.assertTrue(rows or view == "small_reads")
+        waited = database.execute("SELECT waiter, waited_for FROM who_waited").fetchall()
+        self.assertTrue(any("thread" in row[1] for row in waited), waited)
+
+    def test_sqlite_that_was_there(self):
+        path = self.export("twice.db", "sqlite")
+        before = path.stat().st_ino
+        self.export("twice.db", "sqlite")
+        self.assertNotEqual(path.stat().st_ino, before)
+        self.same_ledger(sqlite3.connect(path).execute("SELECT * FROM ledger").fetchall())
+
+    def test_csv(self):
+        folder = self.export("csv", "csv")
+        self.assertEqual(sorted(os.listdir(folder)), [f"{name}.csv" for name in TABLES])
+        with open(folder / "events.csv", newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file, strict=True))
+        self.assertEqual(len(rows), len(self.events))
+        dumped = sorted((e["t0_ns"], e["lane"], e["op"], e["bytes"]) for e in self.events)
+        self.assertEqual(sorted((int(r["t0_ns"]), int(r["lane"]), r["op"], int(r["bytes"])) for r in rows),
+                         dumped)
+        self.assertEqual(sum(int(r["exposed_ns"]) for r in rows), self.report["total"]["exposed_ns"])
+        self.assertIn(self.escaped(str(self.folder / "place" / NAME)), {r["path"] for r in rows})
+        one = iotrace("export", self.trace, "--format", "csv", "--table", "events").stdout
+        self.assertEqual(one, (folder / "events.csv").read_bytes())
+
+    def test_chrome(self):
+        trace = json.loads(self.export("run.json", "chrome").read_text(encoding="utf-8"),
+                           object_pairs_hook=strict, parse_constant=no_constant)
+        calls = [e for e in trace["traceEvents"] if e["ph"] == "X" and e["pid"] < 1 << 22]
+        path = [e for e in trace["traceEvents"] if e["ph"] == "X" and e["pid"] == 1 << 22]
+        self.assertEqual(len(calls), len(self.events))
+        self.assertEqual(sum(e.get("args", {}).get("exposed_ns", 0) for e in calls),
+                         self.report["total"]["exposed_ns"])
+        self.assertEqual(sorted((round(e["ts"] * 1000), e["name"]) for e in calls),
+                         sorted((e["t0_ns"], e["op"]) for e in self.events))
+        self.assertIn(str(self.folder / "place" / NAME), {e.get("args", {}).get("path") for e in calls})
+        self.assertAlmostEqual(sum(e["dur"] for e in path) * 1000, self.report["wall_ns"], delta=10)
+        starts = {e["id"] for e in trace["traceEvents"] if e["ph"] == "s"}
+        self.assertEqual(starts, {e["id"] for e in trace["traceEvents"] if e["ph"] == "f"})
+        self.assertGreaterEqual(len(starts), 5)  # four joins, the pipe, the child
+        names = [e["args"]["name"] for e in trace["traceEvents"] if e["ph"] == "M"]
+        self.assertTrue(any(name.startswith("thread 1") for name in names), names)
+
+    def test_stacks(self):
+        lines = self.export("run.stacks", "stacks").read_text(encoding="utf-8").splitlines()
+        weights = 0
+        for line in lines:
+            stack, weight = line.rsplit(" ", 1)
+            weights += int(weight)
+            self.assertGreaterEqual(len(stack.split(";")), 2, line)
+            self.assertTrue(line.isprintable(), line)
+        self.assertEqual(weights, self.report["total"]["exposed_ns"])
+        self.assertEqual(len({line.rsplit(" ", 1)[0] for line in lines}), len(lines))
+
+    def test_stacks_of_call_sites(self):
+        trace = self.folder / "sites"
+        subprocess.run([PYTHON, "-c", PROGRAM], cwd=self.folder / "place", check=True, timeout=60,
+                       env={**os.environ, "LD_PRELOAD": LIBIOTRACE, "IOTRACE_DIR": str(trace),
+                            "IOTRACE_STACKS": "sites"})
+        report = json.loads(iotrace("report", trace, "--format", "json").stdout)
+        lines = iotrace("export", trace, "--format", "stacks").stdout.decode().splitlines()
+        self.assertEqual(sum(int(line.rsplit(" ", 1)[1]) for line in lines),
+                         report["total"]["exposed_ns"])
+        self.assertGreater(max(line.count(";") for line in lines), 3)
+        database = self.folder / "sites.db"
+        iotrace("export", trace, "--format", "sqlite", "-o", database)
+        database = sqlite3.connect(database)
+        self.assertEqual(database.execute(
+            "SELECT COUNT(*) FROM events WHERE stack NOT IN (SELECT stack FROM stacks)").fetchone()[0], 0)
+        self.assertGreater(database.execute("SELECT MAX(depth) FROM stacks").fetchone()[0], 1)
+
+    def test_the_schema_is_documented(self):
+        schema = "".join(f"{row[0]};\n" for row in sqlite3.connect(self.export("schema.db", "sqlite")).execute(
+            "SELECT sql FROM sqlite_master WHERE type = 'table'"))
+        self.assertIn(f"```\n{schema}```\n", (VIEWS.parent / "README.md").read_text())
+        self.assertEqual([t for t in re.findall(r"CREATE TABLE (\w+)", schema)], TABLES)
+
+    def test_openmetrics(self):
+        text = self.export("run.txt", "openmetrics").read_text(encoding="utf-8")
+        self.assertTrue(text.endswith("# EOF\n"))
+        values = {}
+        for line in text.splitlines()[:-1]:
+            sample = re.fullmatch(r'([a-z_]+(?:\{[a-z]+="(?:[^"\\]|\\.)*"(?:,[a-z]+="(?:[^"\\]|\\.)*")*\})?) '
+                                  r'(\S+)', line)
+            self.assertTrue(sample or re.match(r"# (TYPE|UNIT|HELP) iotrace_[a-z_]+ \S", line), line)
+            if sample:
+                values[sample[1]] = float(sample[2])
+        for row in self.report["objects"]:
+            self.assertEqual(values[f'iotrace_exposed_seconds{{object="{row["object"]}"}}'],
+                             row["exposed_ns"] / 1e9)
+            self.assertEqual(values[f'iotrace_read_bytes{{object="{row["object"]}"}}'], row["read_bytes"])
+        self.assertEqual(values["iotrace_wall_seconds"], self.report["wall_ns"] / 1e9)
+
+    def readers(self, *arguments):
+        python = Path(READERS) / "bin" / "python"
+        if not (Path(READERS) / "complete").exists():
+            self.skipTest("no readers from PyPI: scripts/readers.sh said why")
+        done = subprocess.run([python, HERE / "read_exports.py", *arguments], capture_output=True,
+                              timeout=240, check=False, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return json.loads(done.stdout)
+
+    def test_parquet(self):
+        folder = self.export("parquet", "parquet")
+        got = self.readers("parquet", folder, VIEWS)
+        self.assertEqual(got["rows"], got["arrow_rows"])
+        self.assertEqual(got["rows"]["events"], len(self.events))
+        self.assertEqual(got["codecs"], ["ZSTD"])
+        self.same_ledger(got["views"]["ledger"])
+        database = sqlite3.connect(self.export("same.db", "sqlite"))
+        for name in TABLES:
+            with self.subTest(name):
+                rows = database.execute(f"SELECT * FROM {name}").fetchall()
+                self.assertEqual([tuple(row.values()) for row in got["arrow"][name]], rows)
+        for view, rows in got["views"].items():
+            with self.subTest(view):
+                self.assertEqual(sorted(map(repr, map(tuple, rows))),
+                                 sorted(map(repr, database.execute(f"SELECT * FROM {view}"))))
+
+    def test_perfetto(self):
+        got = self.readers("perfetto", self.export("run.pftrace", "perfetto"))
+        self.assertEqual(got["bad"], 0)
+        tracks = {name: uuid for uuid, (name, _, _) in got["tracks"].items()}
+        path = [s for s in got["slices"] if str(s["track"]) == tracks["critical path"]]
+        calls = [s for s in got["slices"] + got["instants"]
+                 if str(s["track"]) != tracks["critical path"] and s["name"] != "goes on"]
+        self.assertEqual(sorted((s["start"], s["name"]) for s in calls),
+                         sorted((e["t0_ns"], e["op"]) for e in self.events))
+        self.assertEqual(sum(s.get("exposed_ns", 0) for s in calls), self.report["total"]["exposed_ns"])
+        self.assertEqual(sum(s["end"] - s["start"] for s in path), self.report["wall_ns"])
+        self.assertIn(str(self.folder / "place" / NAME), {s.get("path") for s in calls})
+        self.assertGreaterEqual(got["arrows"], 5)
+        columns = got["counters"]["output bandwidth"]
+        width = self.report["wall_ns"] / len(columns) / 1e9
+        written = [row["bytes"] for row in self.report["objects"] if row["object"] == "output"][0]
+        self.assertGreater(sum(value for _, value in columns) * width, 0)
+        self.assertLessEqual(sum(value for _, value in columns) * width, written * 1.01)
+
+    def test_refused(self):
+        for options, error in [
+                (["--format", "xml"], "--format is perfetto, chrome, sqlite, parquet, csv, stacks or"),
+                ([], "which --format?"),
+                (["--format", "sqlite"], "sqlite needs a file: -o FILE"),
+                (["--format", "parquet"], "several tables need a folder"),
+                (["--format", "chrome", "--table", "events"], "--table is for parquet and csv"),
+                (["--format", "csv", "-o", "/nonexistent/folder"], "/nonexistent/folder: cannot be made"),
+                (["--format", "sqlite", "-o", "/dev/null"], "a database needs a regular file"),
+                (["--format", "chrome", "-o", "/nonexistent/folder/x"], "No such file")]:
+            with self.subTest(options):
+                done = iotrace("export", self.trace, *options, status=2)
+                self.assertEqual(done.stdout, b"")
+                self.assertEqual(done.stderr.count(b"\n"), 1)
+                self.assertIn(error, done.stderr.decode())
+
+    def test_full_disk(self):
+        if not os.path.exists("/dev/full"):
+            self.skipTest("there is no /dev/full")
+        for name in "chrome", "perfetto", "stacks", "openmetrics":
+            with self.subTest(name):
+                done = iotrace("export", self.trace, "--format", name, "-o", "/dev/full", status=2)
+                self.assertEqual(done.stderr, b"iotrace: /dev/full: cannot be written: "
+                                              b"No space left on device\n")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
