@@ -1,11 +1,13 @@
 """The options of every command: what --help lists is taken, is in the manual, and nothing else is."""
 import re
+import shutil
 import subprocess
 import sys
 import unittest
 from pathlib import Path
 
 IOTRACE = sys.argv.pop(1)
+PAGES = Path(sys.argv.pop(1))
 MANUAL = Path(__file__).resolve().parents[2] / "doc" / "iotrace.1"
 NOT_THERE = "/nonexistent/folder"
 # An argument that is right for each of its names in --help; a list of words is its own.
@@ -85,7 +87,7 @@ class Options(unittest.TestCase):
                 continue
             self.refused(run(command, f"--{name}", "no\x1bsense"), f"{command}: --{name} is ")
         self.refused(run("report", "--top", "-3"), "--top is a whole number, not '-3'")
-        self.refused(run("report", "--format", "xml"), "text, json, markdown or ledger, not 'xml'")
+        self.refused(run("report", "--format", "xml"), "text, json, markdown, html or ledger, not 'xml'")
         self.refused(run("dump", "--format", "json"), "--format is text or jsonl, not 'json'")
 
     def test_no_value(self):
@@ -117,6 +119,23 @@ class Options(unittest.TestCase):
                 self.assertRegex(text, mark)
         for heading in (".It Fl -help", ".It Fl -version", ".Ss Progress", ".Ss Damaged traces"):
             self.assertIn(f"\n{heading}\n", MANUAL.read_text(), heading)
+
+
+    def test_a_page_for_each_command(self):
+        self.assertEqual(sorted(page.name for page in PAGES.glob("iotrace-*.1")),
+                         [f"iotrace-{command}.1" for command in COMMANDS])
+        for command in COMMANDS:
+            text = (PAGES / f"iotrace-{command}.1").read_text()
+            self.assertRegex(text, rf"\.Sh NAME\n\.Nm iotrace-{command}\n\.Nd [a-z].{{10,70}}\n\.Sh SYN")
+            for letter, name, _ in options(command)[:-1]:
+                self.assertRegex(text, rf"Fl (-{name}|{letter or '-' + name})\b")
+
+    @unittest.skipUnless(shutil.which("mandoc"), "there is no mandoc")
+    def test_pages_are_well_formed(self):
+        for page in [MANUAL, *PAGES.glob("iotrace-*.1")]:
+            done = subprocess.run(["mandoc", "-Tlint", "-W", "warning", page], capture_output=True,
+                                  text=True, timeout=60, check=False)
+            self.assertEqual(done.stdout, "", page)
 
 
 if __name__ == "__main__":
