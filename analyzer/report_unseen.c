@@ -175,6 +175,7 @@ struct met {
     uint64_t unmapped, direct; /* requests of rings: of unknown memory, handed over past libc */
     uint64_t open;             /* requests that were never found done */
     uint64_t nameless;         /* that moved bytes of a file that is not known */
+    uint64_t faults;           /* of threads that make no calls */
     uint64_t bypassed;         /* files opened for direct I/O of which no call moved anything */
     int threads;     /* a process has more than one */
 };
@@ -239,6 +240,9 @@ static struct met meet(const struct iot_report *r, uint8_t *is_data)
     for (size_t i = 0; i < t->events.n; i++) {
         uint32_t file = t->events.file[i];
         met.mapped += t->events.op[i] == IOT_OP_MMAP && !t->events.err[i] && is_data[file];
+        met.faults += t->events.op[i] == IOT_OP_FAULTS_UNSEEN && t->events.result[i] > 0
+                          ? (uint64_t)t->events.result[i]
+                          : 0;
         told += t->events.op[i] == IOT_OP_RESIDENT && t->events.result[i] >= 0 && is_data[file];
     }
     met.mapped -= told < met.mapped ? told : met.mapped;
@@ -249,6 +253,9 @@ static struct met meet(const struct iot_report *r, uint8_t *is_data)
 
 /* Below this, a process's loader and libc alone can have read as much inside themselves. */
 enum { SAID_BYTES = 64 * 1024 };
+
+/* As many pages of the program itself a thread may fetch before it is looked at. */
+enum { SAID_FAULTS = 16 };
 
 static int say_uncalled(struct iot_report *r)
 {
@@ -300,6 +307,11 @@ static int say_all(struct iot_report *r, const struct met *met)
     if (met->nameless)
         failed |= say(r, "The files of %s: registered out of sight",
                       iot_people_many((int64_t)met->nameless, "asynchronous request").text);
+    if (met->faults >= SAID_FAULTS)
+        failed |= say(r,
+                      "What %s cost in threads that make no calls: from outside it looks like any other "
+                      "wait of theirs",
+                      iot_people_many((int64_t)met->faults, "major page fault").text);
     if (met->threads && !*r->trace->processes[0].imported)
         failed |= say(r, "Hand-overs between threads without any call (lock-free queues, flags that are "
                          "polled): what is exposed behind them is a lower bound");
