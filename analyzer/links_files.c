@@ -1,5 +1,5 @@
-/* Locks on files: whose unlock, close or end let a wait for one go on. Of record locks all that lie in one
- * file count as one: which bytes they are of is not recorded. */
+/* Locks on files: whose unlock, close or end let a wait for one go on. Of record locks all that lie
+ * in one file count as one: which bytes they are of is not recorded. */
 #include "analyzer/links.h"
 
 #include <stdlib.h>
@@ -34,7 +34,8 @@ static int by_object(const void *a, const void *b)
     if (x->t_ns != y->t_ns)
         return x->t_ns < y->t_ns ? -1 : 1;
     if (x->role != y->role) /* what is taken at the moment it was let go comes behind */
-        return (int)(x->role == TAKES || x->role == WAITS) - (int)(y->role == TAKES || y->role == WAITS);
+        return (int)(x->role == TAKES || x->role == WAITS) -
+               (int)(y->role == TAKES || y->role == WAITS);
     return (x->index > y->index) - (x->index < y->index);
 }
 
@@ -114,8 +115,8 @@ static uint32_t last_image(const struct iot_trace *trace, uint32_t process)
     return process;
 }
 
-static void gather(struct touches *all, const struct iot_links *links, const struct iot_trace *trace,
-                   const uint8_t *wanted)
+static void gather(struct touches *all, const struct iot_links *links,
+                   const struct iot_trace *trace, const uint8_t *wanted)
 {
     const struct iot_events *e = &trace->events;
     uint8_t role;
@@ -134,14 +135,15 @@ static void gather(struct touches *all, const struct iot_links *links, const str
         const struct touch t = all->list[k];
         uint32_t last = last_image(trace, t.process);
         if (t.role == TAKES || t.role == WAITS)
-            put(all, (struct touch){t.object, trace->processes[last].end_ns, last, t.process, ENDS});
+            put(all,
+                (struct touch){t.object, trace->processes[last].end_ns, last, t.process, ENDS});
     }
 }
 
-/* The one that was let go last, while the wait lasted. `holders`: by process, how often it has taken the
- * lock and not let it go. */
-static int link_object(struct iot_links *links, const struct iot_trace *trace, const struct touch *t,
-                       size_t n, uint32_t *holders)
+/* The one that was let go last, while the wait lasted. `holders`: by process, how often it has
+ * taken the lock and not let it go. */
+static int link_object(struct iot_links *links, const struct iot_trace *trace,
+                       const struct touch *t, size_t n, uint32_t *holders)
 {
     const struct iot_events *e = &trace->events;
     struct iot_waker last = {0, IOT_WAKER_NONE};

@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* Bytes that this process can still take without others being pushed out: what the system has available,
- * and what its control groups (version 2) and its own limit on address space leave. */
+/* Bytes that this process can still take without others being pushed out: what the system has
+ * available, and what its control groups (version 2) and its own limit on address space leave. */
 uint64_t iot_memory_available(void);
 
 #endif

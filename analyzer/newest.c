@@ -84,7 +84,8 @@ int iot_newest_choose(struct iot_reading *r, size_t most)
     for (n = 0; n < n_blocks && left + blocks[n].events <= most; n++)
         left += blocks[n].events;
     int failed = 0;
-    uint64_t until_ns = n < n_blocks ? blocks[n].until_ns : 0; /* 0: not known, of what was imported */
+    uint64_t until_ns =
+        n < n_blocks ? blocks[n].until_ns : 0; /* 0: not known, of what was imported */
     for (size_t i = 0; i < r->n_images && until_ns && !failed; i++)
         failed = leave_out(&r->images[i].file, until_ns);
     free(blocks);

@@ -15,7 +15,7 @@ struct wanted {
     uint32_t most; /* no number is larger */
     struct set strings, descs, stacks;
     struct set met_strings, met_descs; /* definitions that the sweep has come by */
-    int again; /* one was wanted that it had come by before */
+    int again;                         /* one was wanted that it had come by before */
     int failed;
     struct iot_names *names;
     struct iot_arena *arena;
@@ -159,8 +159,8 @@ static void define(struct wanted *w, const struct iot_definition *d)
         w->failed |= iot_names_define(w->names, w->arena, d);
 }
 
-/* The definitions of a block, the last first: most need earlier ones. Only those that are wanted are put into
- * the names, in their order, at the end. */
+/* The definitions of a block, the last first: most need earlier ones. Only those that are wanted
+ * are put into the names, in their order, at the end. */
 static void sweep_block(struct wanted *w, struct iot_reading *r, struct iot_container *c,
                         const struct iot_piece *piece, int last)
 {
@@ -183,7 +183,8 @@ static size_t definitions_in(const struct iot_piece *pieces, size_t n)
     return sum;
 }
 
-/* Numbers are given one after the other, a few of them in vain; and of what an event names not all are. */
+/* Numbers are given one after the other, a few of them in vain; and of what an event names not all
+ * are. */
 static uint32_t largest(const struct iot_container *c)
 {
     enum { IN_VAIN = 8, SPARE = 1 << 20 };

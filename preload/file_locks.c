@@ -4,8 +4,8 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-static int record(struct iot_thread *t, struct iot_timed call, uint32_t obj, int result, uint16_t op,
-                  int64_t offset)
+static int record(struct iot_thread *t, struct iot_timed call, uint32_t obj, int result,
+                  uint16_t op, int64_t offset)
 {
     return (int)iot_timed_event(
         t, call, &(struct iot_row){.result = result, .offset = offset, .obj = obj, .op = op});

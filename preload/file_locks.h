@@ -16,9 +16,9 @@ static inline int iot_file_lock_taken(int err)
     return err == EWOULDBLOCK || err == EAGAIN || err == EACCES;
 }
 
-/* A call that took its lock at once, or let it go, is as it always was. One that finds it taken, which is asked
- * first by the form that does not wait, is a wait. Either makes the call; declares `result`, `call` and
- * `waited`. */
+/* A call that took its lock at once, or let it go, is as it always was. One that finds it taken,
+ * which is asked first by the form that does not wait, is a wait. Either makes the call; declares
+ * `result`, `call` and `waited`. */
 #define IOT_TIMED_FILE_LOCK(sym, waits, try_args, args)                                            \
     int saved = errno, waited = 0;                                                                 \
     struct iot_timed call = {.t0 = iot_now()};                                                     \

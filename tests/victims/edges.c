@@ -1,9 +1,8 @@
 /* edges FOLDER WAY: what lasts while the recording pauses, or begins or ends then.
- *   aio, ring         a request handed over before the pause and done after it; within it and after it;
- *                     before it and within it
- *   counter           waits for an eventfd that begin and end so
- *   sigwait, signalfd likewise for a signal
- * Each says what moved where nothing of it is in doubt: "moved OP FILE BYTES". */
+ *   aio, ring         a request handed over before the pause and done after it; within it and after
+ * it; before it and within it counter           waits for an eventfd that begin and end so sigwait,
+ * signalfd likewise for a signal Each says what moved where nothing of it is in doubt: "moved OP
+ * FILE BYTES". */
 #include <aio.h>
 #include <pthread.h>
 #include <signal.h>
@@ -151,8 +150,8 @@ static void wake_signal(void)
     CHECK(pthread_kill(waiter, SIGUSR1) == 0);
 }
 
-/* Of the four waits the second ends in a pause, the third begins in it and ends behind it, and the fourth is
- * seen whole. */
+/* Of the four waits the second ends in a pause, the third begins in it and ends behind it, and the
+ * fourth is seen whole. */
 static void wait_each(void (*wake)(void))
 {
     CHECK(pthread_create(&waiter, NULL, waits, NULL) == 0);
@@ -201,7 +200,11 @@ static void descriptor(void)
 static const struct {
     const char *name;
     void (*run)(void);
-} ways[] = {{"aio", aio}, {"ring", ring}, {"counter", counter}, {"sigwait", sigwaits}, {"signalfd", descriptor}};
+} ways[] = {{"aio", aio},
+            {"ring", ring},
+            {"counter", counter},
+            {"sigwait", sigwaits},
+            {"signalfd", descriptor}};
 
 int main(int argc, char **argv)
 {
