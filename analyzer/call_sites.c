@@ -32,7 +32,8 @@ static int describe(struct iot_call_site *site, const struct sum *sum, const str
     *site = (struct iot_call_site){.exposed_ns = sum->exposed_ns,
                                    .service_ns = sum->service_ns,
                                    .bytes = sum->bytes,
-                                   .calls = sum->calls};
+                                   .calls = sum->calls,
+                                   .stack = sum->stack};
     for (uint32_t k = 0; k < stack->n && k < IOT_SITE_FRAMES; k++) {
         iot_symbols_name(symbols, &trace->stacks.frames[stack->first + k], words, sizeof words);
         site->frames[k] = iot_arena_text(arena, words, strlen(words));

@@ -13,6 +13,8 @@ struct iot_call_site {
     uint64_t calls;
     const char *frames[IOT_SITE_FRAMES]; /* in words, the innermost first */
     uint32_t n_frames;
+    uint32_t stack;            /* in the trace's list */
+    const char *object, *path; /* of the row that it costs most on; NULL: no report asked for it */
 };
 
 /* The `most` that cost most, by exposed, service and calls; NULL if there are none. `file`: only of calls on that

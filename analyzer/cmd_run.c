@@ -32,6 +32,8 @@ static const char *const variables[PARTS] = {
     [MAX_SIZE] = "IOTRACE_MAX_SIZE",
 };
 
+#define NOT_REPEATED SIZE_MAX
+
 struct options {
     const char *folder;
     size_t clock;  /* NO_CLOCK: not given */
@@ -172,12 +174,18 @@ static void become(struct shared *shared, const struct options *options,
 
 /* A terminal sends its signals to the command as well: who started it stays until it ends. What is
  * sent to us alone is handed on. */
-static const int ignored[] = {SIGINT, SIGQUIT};
+static const int from_terminal[] = {SIGINT, SIGQUIT};
 static const int forwarded[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
-enum { N_IGNORED = sizeof ignored / sizeof *ignored };
+enum { N_FROM_TERMINAL = sizeof from_terminal / sizeof *from_terminal };
 enum { N_FORWARDED = sizeof forwarded / sizeof *forwarded };
 
-static volatile sig_atomic_t child_pid;
+static volatile sig_atomic_t child_pid, interrupted;
+
+static void note_interrupt(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
 
 static void forward(int number)
 {
@@ -188,9 +196,17 @@ static void forward(int number)
 }
 
 struct handlers {
-    struct sigaction old[N_IGNORED + N_FORWARDED];
+    struct sigaction old[N_FROM_TERMINAL + N_FORWARDED];
     sigset_t mask;
 };
+
+/* What is ignored stays so. */
+static void set_handler(int number, void (*handler)(int), struct sigaction *old)
+{
+    sigaction(number, NULL, old);
+    if (old->sa_handler != SIG_IGN)
+        sigaction(number, &(struct sigaction){.sa_handler = handler, .sa_flags = SA_RESTART}, NULL);
+}
 
 /* Signals are held back until the child is known. */
 static void set_handlers(struct handlers *h)
@@ -198,23 +214,18 @@ static void set_handlers(struct handlers *h)
     sigset_t all;
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &h->mask);
-    for (int i = 0; i < N_IGNORED; i++)
-        sigaction(ignored[i], &(struct sigaction){.sa_handler = SIG_IGN}, &h->old[i]);
-    for (int i = 0; i < N_FORWARDED; i++) {
-        struct sigaction *old = &h->old[N_IGNORED + i];
-        sigaction(forwarded[i], NULL, old);
-        if (old->sa_handler != SIG_IGN)
-            sigaction(forwarded[i],
-                      &(struct sigaction){.sa_handler = forward, .sa_flags = SA_RESTART}, NULL);
-    }
+    for (int i = 0; i < N_FROM_TERMINAL; i++)
+        set_handler(from_terminal[i], note_interrupt, &h->old[i]);
+    for (int i = 0; i < N_FORWARDED; i++)
+        set_handler(forwarded[i], forward, &h->old[N_FROM_TERMINAL + i]);
 }
 
 static void restore_handlers(const struct handlers *h)
 {
-    for (int i = 0; i < N_IGNORED; i++)
-        sigaction(ignored[i], &h->old[i], NULL);
+    for (int i = 0; i < N_FROM_TERMINAL; i++)
+        sigaction(from_terminal[i], &h->old[i], NULL);
     for (int i = 0; i < N_FORWARDED; i++)
-        sigaction(forwarded[i], &h->old[N_IGNORED + i], NULL);
+        sigaction(forwarded[i], &h->old[N_FROM_TERMINAL + i], NULL);
     sigprocmask(SIG_SETMASK, &h->mask, NULL);
 }
 
@@ -271,7 +282,7 @@ static void tell(const struct shared *shared, const struct options *options,
                  const struct iot_program *program)
 {
     iot_run_folder_trim(shared->folder);
-    if (iot_run_folder_files(shared->folder) && options->repeat.runs)
+    if (iot_run_folder_files(shared->folder) && options->repeat.runs != NOT_REPEATED)
         return;
     if (iot_run_folder_files(shared->folder))
         print_report(shared->folder);
@@ -350,7 +361,8 @@ static int run_once(void *user, char **command, const char *folder)
     struct options one = *(const struct options *)user;
     one.command = command;
     one.folder = folder;
-    return run(&one);
+    int status = run(&one);
+    return interrupted && !status ? 128 + SIGINT : status;
 }
 
 static int repeat(struct options *options)
@@ -364,7 +376,8 @@ static int repeat(struct options *options)
 
 int iot_cmd_run(int argc, char **argv)
 {
-    struct options options = {.clock = NO_CLOCK, .stacks = NO_STACKS};
+    struct options options = {
+        .clock = NO_CLOCK, .stacks = NO_STACKS, .repeat = {.runs = NOT_REPEATED}};
     struct iot_parsed parsed = iot_options_parse(&iot_synopsis_run, argc, argv, &options);
     if (parsed.done)
         return parsed.status;
@@ -375,7 +388,11 @@ int iot_cmd_run(int argc, char **argv)
         return IOT_EXIT_USAGE;
     }
     options.command = parsed.operands;
-    if (options.repeat.runs)
+    if (!options.repeat.runs) {
+        iot_error("run: --repeat is how many runs to make, from 1");
+        return IOT_EXIT_USAGE;
+    }
+    if (options.repeat.runs != NOT_REPEATED)
         return repeat(&options);
     if (options.repeat.warmup || options.repeat.drop_caches || options.repeat.other) {
         iot_error("run: --warmup, --drop-caches and --interleave-with need --repeat N");

@@ -20,7 +20,8 @@ static const double default_soft = 0.05;
 static const double default_floor[] = {[IOT_METRIC_TIME] = 10e6, /* and see tolerate() */
                                        [IOT_METRIC_RATE] = 0,
                                        [IOT_METRIC_COUNT] = 8,
-                                       [IOT_METRIC_BYTES] = 65536};
+                                       [IOT_METRIC_BYTES] = 65536,
+                                       [IOT_METRIC_RATIO] = 0.05};
 static const double default_share_of_wall = 0.01;
 
 /* --- values --- */
@@ -46,6 +47,30 @@ static void read_values(const struct iot_comparison *c, struct iot_compared *m, 
     }
 }
 
+static bool is_known(const struct iot_compare_side *side, const struct iot_metric *metric)
+{
+    for (size_t i = 0; i < side->n; i++)
+        if (iot_metric_known(metric, side->runs[i].report))
+            return true;
+    return false;
+}
+
+/* What only one side's version knows is gated only where the user asks for it. */
+static bool is_too_new(struct iot_comparison *c, const struct iot_compared *m)
+{
+    struct iot_fingerprint *f = &c->fingerprint;
+    bool base = is_known(&c->sides[IOT_BASE], &m->metric);
+    if (base == is_known(&c->sides[IOT_CANDIDATE], &m->metric) || by_user(m->rule))
+        return false;
+    if (m->gated && f->n_notes < IOT_NOTES_MAX)
+        snprintf(
+            f->notes[f->n_notes++], IOT_NOTE_BYTES,
+            "The reports of the %s are of an older version, which does not know %.100s: it is not "
+            "gated",
+            base ? "candidate" : "base", m->name);
+    return true;
+}
+
 /* What no run has is worth a line only where the user asks for it. */
 static void add(struct iot_comparison *c, struct iot_metric metric)
 {
@@ -56,9 +81,9 @@ static void add(struct iot_comparison *c, struct iot_metric metric)
     m->rule = iot_compare_policy_find(&c->policy, &metric);
     m->gated = m->rule && m->rule->level != IOT_LEVEL_OFF;
     read_values(c, m, &all_zero);
-    if (all_zero && !(m->gated && by_user(m->rule)))
-        return;
     iot_metric_name(&metric, m->name, sizeof m->name);
+    if ((all_zero && !(m->gated && by_user(m->rule))) || is_too_new(c, m))
+        return;
     c->n++;
 }
 

@@ -38,7 +38,7 @@ enum iot_state {
 };
 extern const char *const iot_state_names[IOT_STATES];
 
-enum { IOT_NOTE_BYTES = 320, IOT_WHY_LINES = 4, IOT_NOTES_MAX = 24, IOT_METRIC_NAME = 300 };
+enum { IOT_NOTE_BYTES = 320, IOT_WHY_LINES = 5, IOT_NOTES_MAX = 24, IOT_METRIC_NAME = 300 };
 
 struct iot_compared {
     struct iot_metric metric;
@@ -98,6 +98,10 @@ extern const char *const iot_fingerprint_parts[]; /* NULL-terminated */
 int iot_compare_add(struct iot_comparison *c, enum iot_side side, const char *path,
                     const char *rules, char error[512]);
 
+/* The same of a report's text, which it changes; `name` is what it was read from. */
+int iot_compare_add_text(struct iot_comparison *c, enum iot_side side, const char *name, char *text,
+                         size_t n, char error[512]);
+
 /* Refuses runs that are there twice, sides without runs, and sides of different programs. */
 int iot_compare_check(const struct iot_comparison *c, char error[512]);
 
@@ -110,5 +114,7 @@ void iot_compare_free(struct iot_comparison *c);
 void iot_compare_fingerprint(struct iot_comparison *c, unsigned allowed);
 /* Of what regressed. Returns 0, -1 without memory. */
 int iot_compare_why(struct iot_comparison *c);
+/* One line of why, if there are call sites. */
+void iot_compare_add_site(const struct iot_comparison *c, struct iot_compared *m);
 
 #endif

@@ -79,6 +79,17 @@ static void word_command(const json_t *report, char text[200])
     }
 }
 
+static void word_version(const json_t *report, char text[200])
+{
+    put_text(text, of_run(report, "version"));
+}
+
+/* What they did is not counted. */
+static void word_untraced(const json_t *report, char text[200])
+{
+    snprintf(text, 200, "%zu", json_array_size(of_run(report, "untraced")));
+}
+
 static const struct part parts[] = {
     {"processor", word_cpu, IOT_PART_CPU},
     {"kernel", word_kernel, IOT_PART_KERNEL},
@@ -86,6 +97,8 @@ static const struct part parts[] = {
     {"host", word_host, IOT_PARTS},
     {"clock", word_clock, IOT_PARTS},
     {"command", word_command, IOT_PARTS},
+    {"version of iotrace", word_version, IOT_PARTS},
+    {"number of processes without a trace", word_untraced, IOT_PARTS},
 };
 
 static void note(struct iot_fingerprint *f, const char *format, ...)
@@ -185,10 +198,14 @@ static void compare_losses(struct iot_comparison *c)
     for (int s = 0; s < IOT_SIDES; s++)
         for (size_t i = 0; i < c->sides[s].n && !*f->counts; i++) {
             const struct iot_compare_run *run = &c->sides[s].runs[i];
-            json_int_t lost = json_integer_value(of_run(run->report, "dropped_events"));
+            json_int_t lost = json_integer_value(of_run(run->report, "dropped_events")),
+                       damaged = json_integer_value(of_run(run->report, "salvaged_processes"));
             if (lost > 0)
                 snprintf(f->counts, sizeof f->counts, "%.150s lost %lld events", run->name,
                          (long long)lost);
+            else if (damaged > 0)
+                snprintf(f->counts, sizeof f->counts,
+                         "%.150s is damaged: only part of it could be read", run->name);
         }
     if (*f->counts && !*f->times)
         memcpy(f->times, f->counts, sizeof f->times);

@@ -43,6 +43,9 @@ void iot_compare_write_github(const struct iot_comparison *c, FILE *out)
             : c->count[IOT_REGRESSED] || c->undecided ? "warning"
                                                       : "notice");
     iot_write_escaped(out, verdict, message, "\\");
+    iot_compare_next(c, verdict);
+    fputs(*verdict ? "%0A" : "", out);
+    iot_write_escaped(out, verdict, message, "\\");
     fputc('\n', out);
     for (size_t i = 0; i < c->n; i++)
         if (iot_compare_tells(&c->metrics[i]))

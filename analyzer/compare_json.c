@@ -8,7 +8,8 @@ static const char *const sides[IOT_SIDES] = {"base", "candidate"};
 static const char *const kinds[] = {[IOT_METRIC_TIME] = "time",
                                     [IOT_METRIC_RATE] = "rate",
                                     [IOT_METRIC_COUNT] = "count",
-                                    [IOT_METRIC_BYTES] = "bytes"};
+                                    [IOT_METRIC_BYTES] = "bytes",
+                                    [IOT_METRIC_RATIO] = "ratio"};
 
 /* Counts as integers. */
 static void put_number(struct iot_json *json, const char *key, double value)
@@ -98,6 +99,8 @@ void iot_compare_write_json(const struct iot_comparison *c, FILE *out)
     for (size_t i = 0; i < c->n; i++)
         put_metric(&json, &c->metrics[i]);
     iot_json_end_array(&json);
+    iot_compare_next(c, verdict);
+    put_text(&json, "next", verdict);
     iot_json_end_object(&json);
     iot_json_finish(&json);
 }

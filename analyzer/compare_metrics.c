@@ -8,24 +8,26 @@
 #include "analyzer/objects.h"
 
 const struct iot_metric_figure iot_metric_figures[] = {
-    {"exposed", "exposed_ns", IOT_METRIC_TIME, true, true},
-    {"blocking", "blocking_ns", IOT_METRIC_TIME, false, true},
-    {"waited", "waited_ns", IOT_METRIC_TIME, false, true},
-    {"service", "service_ns", IOT_METRIC_TIME, true, true},
-    {"recoverable", "recoverable_ns", IOT_METRIC_TIME, true, false},
-    {"fault", "fault_ns", IOT_METRIC_TIME, false, true},
-    {"fixed_latency", "fixed_latency_ns", IOT_METRIC_TIME, false, false},
-    {"bandwidth", "bandwidth_gbps", IOT_METRIC_RATE, false, false},
-    {"data_ops", "data_ops", IOT_METRIC_COUNT, true, true},
-    {"metadata_ops", "metadata_ops", IOT_METRIC_COUNT, true, true},
-    {"sync_ops", "sync_ops", IOT_METRIC_COUNT, true, true},
-    {"small_ops", "small_ops", IOT_METRIC_COUNT, false, true},
-    {"opens", "opens", IOT_METRIC_COUNT, false, true},
-    {"files", "files", IOT_METRIC_COUNT, false, false},
-    {"bytes", "bytes", IOT_METRIC_BYTES, true, true},
-    {"read_bytes", "read_bytes", IOT_METRIC_BYTES, false, true},
-    {"write_bytes", "write_bytes", IOT_METRIC_BYTES, false, true},
-    {"mapped_bytes", "mapped_bytes", IOT_METRIC_BYTES, false, true}, /* an estimate */
+    {"exposed", "exposed_ns", IOT_METRIC_TIME, true, true, NULL, NULL},
+    {"blocking", "blocking_ns", IOT_METRIC_TIME, false, true, NULL, NULL},
+    {"waited", "waited_ns", IOT_METRIC_TIME, false, true, NULL, NULL},
+    {"service", "service_ns", IOT_METRIC_TIME, true, true, NULL, NULL},
+    {"recoverable", "recoverable_ns", IOT_METRIC_TIME, true, false, NULL, NULL},
+    {"fault", "fault_ns", IOT_METRIC_TIME, false, true, NULL, NULL},
+    {"fixed_latency", "fixed_latency_ns", IOT_METRIC_TIME, false, false, NULL, NULL},
+    {"bandwidth", "bandwidth_gbps", IOT_METRIC_RATE, false, false, NULL, NULL},
+    {"data_ops", "data_ops", IOT_METRIC_COUNT, true, true, NULL, NULL},
+    {"metadata_ops", "metadata_ops", IOT_METRIC_COUNT, true, true, NULL, NULL},
+    {"sync_ops", "sync_ops", IOT_METRIC_COUNT, true, true, NULL, NULL},
+    {"small_ops", "small_ops", IOT_METRIC_COUNT, false, true, NULL, NULL},
+    {"opens", "opens", IOT_METRIC_COUNT, false, true, NULL, NULL},
+    {"files", "files", IOT_METRIC_COUNT, false, false, NULL, NULL},
+    {"bytes", "bytes", IOT_METRIC_BYTES, true, true, NULL, NULL},
+    {"read_bytes", "read_bytes", IOT_METRIC_BYTES, false, true, NULL, NULL},
+    {"write_bytes", "write_bytes", IOT_METRIC_BYTES, false, true, NULL, NULL},
+    {"mapped_bytes", "mapped_bytes", IOT_METRIC_BYTES, false, true, NULL, NULL}, /* an estimate */
+    {"read_amplification", "read_amplification", IOT_METRIC_RATIO, false, true, "placed_bytes",
+     "distinct_bytes"},
 };
 const size_t iot_metric_n_figures = sizeof iot_metric_figures / sizeof *iot_metric_figures;
 
@@ -106,7 +108,7 @@ bool iot_metric_cut_row(const json_t *file)
     return n > 6 && path[0] == '(' && !strcmp(path + n - 6, " more)");
 }
 
-static double of_files(const struct iot_metric *m, const json_t *report)
+static double sum_of_files(const struct iot_metric *m, const char *key, const json_t *report)
 {
     double sum = (double)NAN;
     size_t i;
@@ -114,11 +116,18 @@ static double of_files(const struct iot_metric *m, const json_t *report)
     json_array_foreach(json_object_get(report, "files"), i, file)
     {
         const char *path = json_string_value(json_object_get(file, "path"));
-        double value = number(file, iot_metric_figures[m->figure].key);
+        double value = number(file, key);
         if (path && !isnan(value) && !iot_metric_cut_row(file) && iot_metric_glob(m->glob, path))
             sum = isnan(sum) ? value : sum + value;
     }
     return sum;
+}
+
+static double of_files(const struct iot_metric *m, const json_t *report)
+{
+    const struct iot_metric_figure *f = &iot_metric_figures[m->figure];
+    return f->of ? sum_of_files(m, f->of, report) / sum_of_files(m, f->to, report)
+                 : sum_of_files(m, f->key, report);
 }
 
 /* --- objects --- */
@@ -134,6 +143,13 @@ static const json_t *object_row(const json_t *report, int object)
             return row;
     }
     return NULL;
+}
+
+/* Older reports lack a key in all rows. */
+bool iot_metric_known(const struct iot_metric *m, const json_t *report)
+{
+    return m->object == IOT_METRIC_WHOLE ||
+           json_object_get(object_row(report, 0), iot_metric_figures[m->figure].key);
 }
 
 double iot_metric_value(const struct iot_metric *m, const json_t *report)

@@ -12,6 +12,7 @@ enum iot_metric_kind {
     IOT_METRIC_RATE,  /* 10^9 bytes a second: varies as times do; more is better */
     IOT_METRIC_COUNT, /* of calls, files, steps */
     IOT_METRIC_BYTES,
+    IOT_METRIC_RATIO, /* of counts: as near to exact as they are */
 };
 
 /* What a row of an object, or of a file, has: of each of them a metric "OBJECT.FIGURE". */
@@ -19,6 +20,7 @@ struct iot_metric_figure {
     const char *name, *key; /* in the policy, and in the report */
     enum iot_metric_kind kind;
     bool in_total, in_files; /* the report's total and its files have it, and it adds up */
+    const char *of, *to;     /* of a ratio: what adds up instead */
 };
 
 extern const struct iot_metric_figure iot_metric_figures[];
@@ -52,6 +54,9 @@ bool iot_metric_varies(const struct iot_metric *metric); /* a time or a rate */
 
 /* "wall", "artifact.exposed", "file:\"*.bin\".service". Cut where it does not fit. */
 void iot_metric_name(const struct iot_metric *metric, char *text, size_t n);
+
+/* Whether the report is of a version that knows the figure. */
+bool iot_metric_known(const struct iot_metric *metric, const json_t *report);
 
 /* What the report says; NAN: nothing. */
 double iot_metric_value(const struct iot_metric *metric, const json_t *report);

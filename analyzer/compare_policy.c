@@ -25,11 +25,13 @@ static const char built_in[] = "alpha 1.5%\n"
                                "input.opens fail\n"
                                "input.sync_ops fail\n"
                                "input.bytes fail\n"
+                               "input.read_amplification fail\n"
                                "artifact.data_ops fail\n"
                                "artifact.small_ops fail\n"
                                "artifact.opens fail\n"
                                "artifact.sync_ops fail\n"
                                "artifact.bytes fail\n"
+                               "artifact.read_amplification fail\n"
                                "state.bytes fail\n"
                                "state.sync_ops fail\n"
                                "output.data_ops fail\n"
@@ -44,7 +46,8 @@ static const struct {
 } kinds[] = {{"@time", IOT_METRIC_TIME},
              {"@rate", IOT_METRIC_RATE},
              {"@count", IOT_METRIC_COUNT},
-             {"@bytes", IOT_METRIC_BYTES}};
+             {"@bytes", IOT_METRIC_BYTES},
+             {"@ratio", IOT_METRIC_RATIO}};
 
 /* Of a value, by what it is of; "" is a plain number. */
 static const struct {
@@ -56,7 +59,7 @@ static const struct {
     {"us", 1e3, 1 << IOT_METRIC_TIME},
     {"ms", 1e6, 1 << IOT_METRIC_TIME},
     {"s", 1e9, 1 << IOT_METRIC_TIME},
-    {"", 1, 1 << IOT_METRIC_COUNT},
+    {"", 1, 1 << IOT_METRIC_COUNT | 1 << IOT_METRIC_RATIO},
     {"GB/s", 1, 1 << IOT_METRIC_RATE},
     {"B", 1, 1 << IOT_METRIC_BYTES},
     {"kB", 1e3, 1 << IOT_METRIC_BYTES},
@@ -69,7 +72,8 @@ static const struct {
 static const char *const examples[] = {[IOT_METRIC_TIME] = "a time with its unit, as in 20ms",
                                        [IOT_METRIC_RATE] = "a rate, as in 1.5GB/s",
                                        [IOT_METRIC_COUNT] = "a number",
-                                       [IOT_METRIC_BYTES] = "a size with its unit, as in 64KiB"};
+                                       [IOT_METRIC_BYTES] = "a size with its unit, as in 64KiB",
+                                       [IOT_METRIC_RATIO] = "a number, as in 1.5"};
 
 enum { WORD_BYTES = 256 };
 

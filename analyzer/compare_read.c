@@ -57,10 +57,10 @@ static bool is_whole(const json_t *report)
            json_is_array(json_object_get(report, "files"));
 }
 
-/* Takes the text, which it changes. */
-static int add_report(struct iot_compare_side *side, const char *path, char *text, size_t n,
-                      char error[512])
+int iot_compare_add_text(struct iot_comparison *c, enum iot_side which, const char *path,
+                         char *text, size_t n, char error[512])
 {
+    struct iot_compare_side *side = &c->sides[which];
     json_error_t wrong;
     char detail[160];
 
@@ -86,7 +86,7 @@ static int add_report(struct iot_compare_side *side, const char *path, char *tex
     return run->name ? 0 : fail(error, path, "out of memory", "");
 }
 
-static int add_file(struct iot_compare_side *side, const char *path, char error[512])
+static int add_file(struct iot_comparison *c, enum iot_side side, const char *path, char error[512])
 {
     struct stat st;
     FILE *in = fopen(path, "re");
@@ -104,7 +104,7 @@ static int add_file(struct iot_compare_side *side, const char *path, char error[
         if (!text || ferror(in) || n == room)
             fail(error, path, "cannot be read: ", text ? "it changes" : "out of memory");
         else
-            status = add_report(side, path, text, n, error);
+            status = iot_compare_add_text(c, side, path, text, n, error);
         free(text);
     }
     if (in)
@@ -112,8 +112,8 @@ static int add_file(struct iot_compare_side *side, const char *path, char error[
     return status;
 }
 
-static int add_trace(struct iot_compare_side *side, const char *path, const char *rules,
-                     char error[512])
+static int add_trace(struct iot_comparison *c, enum iot_side side, const char *path,
+                     const char *rules, char error[512])
 {
     struct iot_reporting reporting;
     char *text = NULL;
@@ -126,7 +126,7 @@ static int add_trace(struct iot_compare_side *side, const char *path, const char
         bool written = out && !iot_report_write_json(&reporting.report, out);
         if (out)
             written &= !fclose(out);
-        status = written ? add_report(side, path, text, n, error)
+        status = written ? iot_compare_add_text(c, side, path, text, n, error)
                          : fail(error, path, "out of memory", "");
         free(text);
     }
@@ -173,13 +173,13 @@ static bool is_trace(const char *path)
 }
 
 /* The reports in it, or else the traces in it. */
-static int add_folder(struct iot_compare_side *side, const char *path, const char *rules,
-                      char error[512])
+static int add_folder(struct iot_comparison *c, enum iot_side side, const char *path,
+                      const char *rules, char error[512])
 {
     struct dirent **names = NULL;
     int n = scandir(path, &names, is_report, alphasort), status = 0;
     bool reports = n > 0;
-    size_t before = side->n;
+    size_t before = c->sides[side].n;
 
     if (!reports) {
         free_names(names, n);
@@ -193,29 +193,28 @@ static int add_folder(struct iot_compare_side *side, const char *path, const cha
             break;
         }
         if (reports)
-            status = add_file(side, inner, error);
+            status = add_file(c, side, inner, error);
         else if (is_trace(inner))
-            status = add_trace(side, inner, rules, error);
+            status = add_trace(c, side, inner, rules, error);
         free(inner);
     }
     free_names(names, n);
-    if (!status && side->n == before)
+    if (!status && c->sides[side].n == before)
         return fail(error, path, "holds no trace and no report (*.json)",
                     "; is it the right folder?");
     return status;
 }
 
-int iot_compare_add(struct iot_comparison *c, enum iot_side which, const char *path,
+int iot_compare_add(struct iot_comparison *c, enum iot_side side, const char *path,
                     const char *rules, char error[512])
 {
-    struct iot_compare_side *side = &c->sides[which];
     struct stat st;
     if (stat(path, &st))
         return fail(error, path, "cannot be read: ", strerror(errno));
     if (!S_ISDIR(st.st_mode))
-        return add_file(side, path, error);
-    return is_trace(path) ? add_trace(side, path, rules, error)
-                          : add_folder(side, path, rules, error);
+        return add_file(c, side, path, error);
+    return is_trace(path) ? add_trace(c, side, path, rules, error)
+                          : add_folder(c, side, path, rules, error);
 }
 
 /* --- all of them --- */

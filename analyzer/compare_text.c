@@ -33,12 +33,27 @@ static void put_row(FILE *out, const char *state, const struct iot_compared *m)
         fprintf(out, " %8s\n", iot_compare_percent(m).text);
 }
 
+/* One file may be why of many figures in a row. */
+static bool same_why(const struct iot_compared *a, const struct iot_compared *b)
+{
+    if (!a->n_why || a->n_why != b->n_why)
+        return false;
+    for (size_t i = 0; i < a->n_why; i++)
+        if (strcmp(a->why[i], b->why[i]))
+            return false;
+    return true;
+}
+
 static void put_reason(const struct iot_comparison *c, const struct iot_compared *m, FILE *out)
 {
     char text[IOT_COMPARE_SENTENCE];
     iot_compare_reason(c, m, text);
     if (*text)
         put_words(out, text);
+    if (m > c->metrics && same_why(m - 1, m)) {
+        put_words(out, "- as above");
+        return;
+    }
     for (size_t i = 0; i < m->n_why; i++) {
         snprintf(text, sizeof text, "- %s", m->why[i]);
         fprintf(out, "%*s", INDENT, "");
@@ -108,8 +123,11 @@ void iot_compare_write_text(const struct iot_comparison *c, FILE *out)
 
     iot_compare_verdict(c, text);
     iot_write_wrapped(out, text, 0, 0, COLUMNS);
-    fprintf(out, "%s of the base, %zu of the candidate.\n",
-            iot_people_many((int64_t)a, "run").text, b);
+    fprintf(out, "%s of the base, %zu of the candidate.\n", iot_people_many((int64_t)a, "run").text,
+            b);
+    iot_compare_next(c, text);
+    if (*text)
+        iot_write_wrapped(out, text, 0, 0, COLUMNS);
     put_changes(c, out);
     put_unchanged(c, out);
     put_beside(c, out);

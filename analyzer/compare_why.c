@@ -1,4 +1,5 @@
-/* Why something regressed: the files, the phase and the waits that make most of it, in a line each.
+/* Why something regressed: the files, the call site, the phase and the wait that make most of it,
+ * in a line each.
  *
  * Files of different runs are the same if their last two parts are, numbers aside: every run has
  * its own temporary folder, and shards are one group.
@@ -16,10 +17,12 @@ enum { KEY_BYTES = 96, FIGURES_MAX = 24, ROWS_OF_FILES = 2 };
 
 struct group {
     char key[KEY_BYTES];
-    const char *path, *scope[IOT_SIDES]; /* of one of them */
+    const char *scope[IOT_SIDES]; /* of one of them */
     int object;
-    double sum[IOT_SIDES][FIGURES_MAX]; /* a run's, on average */
-    double fixed[IOT_SIDES];            /* fixed latency of all data calls, ns */
+    double sum[IOT_SIDES]
+              [FIGURES_MAX]; /* a run's, on average; of a ratio by how much its parts differ */
+    double placed[IOT_SIDES], distinct[IOT_SIDES]; /* bytes, the same */
+    double fixed[IOT_SIDES];                       /* fixed latency of all data calls, ns */
 };
 
 struct groups {
@@ -46,6 +49,11 @@ static void make_key(const char *path, char key[KEY_BYTES])
     for (int slashes = 0; from > path; from--)
         if (from[-1] == '/' && ++slashes == 2)
             break;
+    if (strlen(from) >= KEY_BYTES) { /* the name says more than the folder */
+        from += strlen(from) - (KEY_BYTES - 1);
+        while ((*from & 0xc0) == 0x80)
+            from++;
+    }
     while (*from && n + 1 < KEY_BYTES) {
         bool digit = isdigit((unsigned char)*from);
         key[n++] = digit ? '*' : *from;
@@ -84,7 +92,7 @@ static struct group *find_group(struct groups *groups, const char *path, int obj
         groups->room = room;
     }
     struct group *wanted = &groups->rows[groups->n];
-    *wanted = (struct group){.path = path, .object = object};
+    *wanted = (struct group){.object = object};
     make_key(path, wanted->key);
     uint64_t hash = iot_table_hash(wanted->key, strlen(wanted->key)) ^ (uint64_t)object;
     uint32_t found = iot_table_find(&groups->table, hash, is_group, groups);
@@ -96,24 +104,43 @@ static struct group *find_group(struct groups *groups, const char *path, int obj
     return wanted;
 }
 
+static double member_number(const json_t *row, const char *key)
+{
+    return json_number_value(json_object_get(row, key));
+}
+
 static int add_file(struct groups *groups, const json_t *file, int side, double runs)
 {
     const char *path = json_string_value(json_object_get(file, "path"));
     struct group *g = path ? find_group(groups, path, object_of(file)) : NULL;
-    double calls = json_number_value(json_object_get(file, "data_ops"));
+    double calls = member_number(file, "data_ops");
     if (!path)
         return 0;
     if (!g)
         return -1;
+    double placed = member_number(file, "placed_bytes"),
+           distinct = member_number(file, "distinct_bytes");
     for (size_t f = 0; f < iot_metric_n_figures; f++)
-        g->sum[side][f] +=
-            json_number_value(json_object_get(file, iot_metric_figures[f].key)) / runs;
-    g->fixed[side] += json_number_value(json_object_get(file, "fixed_latency_ns")) * calls / runs;
+        g->sum[side][f] += (iot_metric_figures[f].kind == IOT_METRIC_RATIO
+                                ? placed - distinct
+                                : member_number(file, iot_metric_figures[f].key)) /
+                           runs;
+    g->placed[side] += placed / runs;
+    g->distinct[side] += distinct / runs;
+    g->fixed[side] += member_number(file, "fixed_latency_ns") * calls / runs;
     g->scope[side] = json_string_value(json_object_get(file, "cache_scope"));
     return 0;
 }
 
-static int read_groups(const struct iot_comparison *c, struct groups *groups)
+/* Files that a metric of files is not about say nothing of it. */
+static bool concerns_file(const struct iot_compared *m, const json_t *file)
+{
+    const char *path = json_string_value(json_object_get(file, "path"));
+    return m->metric.object != IOT_METRIC_FILES || (path && iot_metric_glob(m->metric.glob, path));
+}
+
+static int read_groups(const struct iot_comparison *c, const struct iot_compared *m,
+                       struct groups *groups)
 {
     size_t k;
     const json_t *file;
@@ -121,7 +148,7 @@ static int read_groups(const struct iot_comparison *c, struct groups *groups)
         for (size_t i = 0; i < c->sides[s].n; i++)
             json_array_foreach(json_object_get(c->sides[s].runs[i].report, "files"), k, file)
             {
-                if (add_file(groups, file, s, (double)c->sides[s].n))
+                if (concerns_file(m, file) && add_file(groups, file, s, (double)c->sides[s].n))
                     return -1;
             }
     return 0;
@@ -191,6 +218,15 @@ static void put_calls(struct sentence *s, const double *a, const double *b)
         put(s, "%s → %s metadata calls", count(a[meta]).text, count(b[meta]).text);
 }
 
+static void put_again(struct sentence *s, const struct group *g)
+{
+    double a = g->distinct[IOT_BASE] > 0 ? g->placed[IOT_BASE] / g->distinct[IOT_BASE] : 1;
+    double b =
+        g->distinct[IOT_CANDIDATE] > 0 ? g->placed[IOT_CANDIDATE] / g->distinct[IOT_CANDIDATE] : 1;
+    if (differs(a, b, 0.05))
+        put(s, "each byte is read %.3g → %.3g times", a, b);
+}
+
 static double share(double part, double whole)
 {
     return whole > 0 ? fmin(1, part / whole) : 0;
@@ -225,6 +261,7 @@ static void tell_group(const struct group *g, char text[IOT_NOTE_BYTES])
 
     s.n = (size_t)snprintf(text, IOT_NOTE_BYTES, "%s (%s): ", g->key, iot_object_names[g->object]);
     put_calls(&s, a, b);
+    put_again(&s, g);
     put_times(&s, g, a, b);
     size_t service = figure("service");
     if (!s.clauses)
@@ -249,8 +286,6 @@ static size_t figure_for(const struct iot_compared *m)
 
 static bool concerns(const struct iot_compared *m, const struct group *g)
 {
-    if (m->metric.object == IOT_METRIC_FILES)
-        return iot_metric_glob(m->metric.glob, g->path);
     return m->metric.object >= IOT_METRIC_TOTAL || m->metric.object == g->object;
 }
 
@@ -265,7 +300,7 @@ static void add_files(struct iot_compared *m, const struct groups *groups)
                 fmax(0, groups->rows[i].sum[IOT_CANDIDATE][f] - groups->rows[i].sum[IOT_BASE][f]);
     while (m->n_why < ROWS_OF_FILES) {
         const struct group *best = NULL;
-        double by = 0.1 * all;
+        double by = m->n_why ? 0.1 * all : 0; /* the first of many that are alike is said */
         for (size_t i = 0; i < groups->n; i++) {
             const struct group *g = &groups->rows[i];
             double grown = g->sum[IOT_CANDIDATE][f] - g->sum[IOT_BASE][f];
@@ -378,26 +413,39 @@ static void add_wait(const struct iot_comparison *c, struct iot_compared *m)
              duration(waited(now, best)).text);
 }
 
+static void explain(const struct iot_comparison *c, struct iot_compared *m,
+                    const struct groups *groups)
+{
+    add_files(m, groups);
+    iot_compare_add_site(c, m);
+    if (!iot_metric_varies(&m->metric) || m->metric.object == IOT_METRIC_FILES)
+        return;
+    add_phase(c, m);
+    add_wait(c, m);
+}
+
+static void free_groups(struct groups *groups)
+{
+    free(groups->rows);
+    iot_table_free(&groups->table);
+}
+
 int iot_compare_why(struct iot_comparison *c)
 {
-    struct groups groups = {0};
+    struct groups all = {0};
     int failed = 0;
 
     for (size_t i = 0; i < c->n && !failed; i++) {
         struct iot_compared *m = &c->metrics[i];
         if (!m->gated || m->state != IOT_REGRESSED)
             continue;
-        if (!groups.rows)
-            failed = read_groups(c, &groups);
-        if (failed)
-            break;
-        add_files(m, &groups);
-        if (!iot_metric_varies(&m->metric) || m->metric.object == IOT_METRIC_FILES)
-            continue;
-        add_phase(c, m);
-        add_wait(c, m);
+        struct groups own = {0}, *groups = m->metric.object == IOT_METRIC_FILES ? &own : &all;
+        if (!groups->rows)
+            failed = read_groups(c, m, groups);
+        if (!failed)
+            explain(c, m, groups);
+        free_groups(&own);
     }
-    free(groups.rows);
-    iot_table_free(&groups.table);
+    free_groups(&all);
     return failed;
 }

@@ -8,7 +8,8 @@
 const char *const iot_compare_units[] = {[IOT_METRIC_TIME] = "ns",
                                          [IOT_METRIC_RATE] = "GB/s",
                                          [IOT_METRIC_COUNT] = "",
-                                         [IOT_METRIC_BYTES] = "B"};
+                                         [IOT_METRIC_BYTES] = "B",
+                                         [IOT_METRIC_RATIO] = ""};
 
 /* --- figures --- */
 
@@ -32,6 +33,9 @@ struct iot_words iot_compare_value(enum iot_metric_kind kind, double value)
         return iot_people_time(iot_compare_integer(value));
     case IOT_METRIC_RATE:
         snprintf(words.text, sizeof words.text, "%.3g GB/s", value);
+        return words;
+    case IOT_METRIC_RATIO:
+        snprintf(words.text, sizeof words.text, "%.3gx", value);
         return words;
     case IOT_METRIC_COUNT:
         return iot_people_count(iot_compare_integer(value));
@@ -64,8 +68,10 @@ struct iot_words iot_compare_percent(const struct iot_compared *m)
         return words;
     if (base == 0)
         snprintf(words.text, sizeof words.text, "%s", m->shift.median > 0 ? "new" : "");
+    else if (percent >= 1e6)
+        snprintf(words.text, sizeof words.text, ">x9999");
     else if (percent >= 1000)
-        snprintf(words.text, sizeof words.text, "x%.3g", 1 + percent / 100);
+        snprintf(words.text, sizeof words.text, "x%.*f", percent < 10000, 1 + percent / 100);
     else
         snprintf(words.text, sizeof words.text, "%+.*f %%", fabs(percent) < 9.95 ? 1 : 0, percent);
     return words;
@@ -94,6 +100,20 @@ bool iot_compare_fails(const struct iot_comparison *c, const struct iot_compared
                          m->state == IOT_MISSING);
 }
 
+/* Behind n bytes of text. The names of the first few; they are sorted. */
+static size_t put_regressed(const struct iot_comparison *c, char *text, size_t n)
+{
+    enum { NAMED = 3 };
+    for (size_t i = 0, k = 0; i < c->n && k < NAMED; i++)
+        if (c->metrics[i].gated && c->metrics[i].state == IOT_REGRESSED)
+            n += (size_t)snprintf(text + n, IOT_COMPARE_SENTENCE - n, "%s%.80s", k++ ? ", " : "",
+                                  c->metrics[i].name);
+    return n + (size_t)snprintf(text + n, IOT_COMPARE_SENTENCE - n,
+                                "%s (%zu of %zu gated figures).",
+                                c->count[IOT_REGRESSED] > NAMED ? " and others" : "",
+                                c->count[IOT_REGRESSED], c->gated);
+}
+
 void iot_compare_verdict(const struct iot_comparison *c, char text[IOT_COMPARE_SENTENCE])
 {
     size_t worse = c->count[IOT_REGRESSED];
@@ -101,8 +121,9 @@ void iot_compare_verdict(const struct iot_comparison *c, char text[IOT_COMPARE_S
     size_t n;
 
     if (worse)
-        n = (size_t)snprintf(text, IOT_COMPARE_SENTENCE, "Regressed%s: %zu of %zu gated figures.",
-                             c->failed ? "" : " (warnings only)", worse, c->gated);
+        n = put_regressed(c, text,
+                          (size_t)snprintf(text, IOT_COMPARE_SENTENCE,
+                                           "Regressed%s: ", c->failed ? "" : " (warnings only)"));
     else if (c->gated && c->undecided == c->gated)
         n = (size_t)snprintf(text, IOT_COMPARE_SENTENCE,
                              "Nothing is decided: this is no proof that nothing regressed.");
@@ -116,6 +137,52 @@ void iot_compare_verdict(const struct iot_comparison *c, char text[IOT_COMPARE_S
             "No regression: each of %zu gated figures is within what is tolerated.", c->gated);
     if (c->undecided)
         snprintf(text + n, IOT_COMPARE_SENTENCE - n, " %zu %s undecided.", c->undecided, were);
+}
+
+/* The most runs a side that would decide an inconclusive figure; 0: none asks for any. *noisy:
+ * there is one that not even IOT_RUNS_MAX decide. */
+static size_t runs_needed(const struct iot_comparison *c, bool *noisy)
+{
+    size_t most = 0;
+    *noisy = false;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct iot_compared *m = &c->metrics[i];
+        if (!m->gated || m->state != IOT_INCONCLUSIVE)
+            continue;
+        if (m->runs_needed > IOT_RUNS_MAX)
+            *noisy = true;
+        else if (m->runs_needed > most)
+            most = m->runs_needed;
+    }
+    return most;
+}
+
+void iot_compare_next(const struct iot_comparison *c, char text[IOT_COMPARE_SENTENCE])
+{
+    bool noisy;
+    size_t n = 0, needed = runs_needed(c, &noisy);
+    text[0] = '\0';
+    if (c->count[IOT_REGRESSED])
+        n += (size_t)snprintf(text, IOT_COMPARE_SENTENCE,
+                              "If that is meant, renew the baseline, or allow it in the policy. ");
+    if (needed)
+        n += (size_t)snprintf(text + n, IOT_COMPARE_SENTENCE - n,
+                              "What is inconclusive needs %s%zu runs a side: iotrace run --repeat "
+                              "%zu. ",
+                              noisy ? "at least " : "", needed, needed);
+    if (noisy)
+        n += (size_t)snprintf(text + n, IOT_COMPARE_SENTENCE - n,
+                              "What not even %d runs would decide needs a quieter machine, or a "
+                              "policy that tolerates more. ",
+                              IOT_RUNS_MAX);
+    if (c->count[IOT_MISSING])
+        n += (size_t)snprintf(text + n, IOT_COMPARE_SENTENCE - n,
+                              "What is missing was not measured on one side. ");
+    if (c->count[IOT_NOT_COMPARABLE])
+        n += (size_t)snprintf(text + n, IOT_COMPARE_SENTENCE - n,
+                              "For what is not comparable, make both sides alike. ");
+    if (n)
+        text[n - 1] = '\0';
 }
 
 static size_t put_runs(const struct iot_compared *m, char *text, size_t n)

@@ -20,6 +20,9 @@ struct iot_words iot_compare_percent(const struct iot_compared *m); /* "+99 %"; 
 /* One or two sentences: what was found. */
 void iot_compare_verdict(const struct iot_comparison *c, char text[IOT_COMPARE_SENTENCE]);
 
+/* What to do about it, in one or two sentences. "": nothing. */
+void iot_compare_next(const struct iot_comparison *c, char text[IOT_COMPARE_SENTENCE]);
+
 /* Why a metric has its state, with the interval, and the runs that would decide. "": nothing to
  * say. */
 void iot_compare_reason(const struct iot_comparison *c, const struct iot_compared *m,

@@ -59,9 +59,15 @@ static int is_of(const struct iot_explainer *x, size_t i, uint32_t file)
     return e->file[i] == file || e->file2[i] == file;
 }
 
+/* An event and the lane it is in. */
+struct lane_event {
+    size_t event;
+    uint32_t lane;
+};
+
 struct sorted {
     int64_t t0_ns;
-    struct iot_lane_event at;
+    struct lane_event at;
 };
 
 static int by_time(const void *a, const void *b)
@@ -73,7 +79,7 @@ static int by_time(const void *a, const void *b)
 }
 
 /* NULL without memory. */
-static struct iot_lane_event *events_of(const struct iot_explainer *x, uint32_t file, size_t *n)
+static struct lane_event *events_of(const struct iot_explainer *x, uint32_t file, size_t *n)
 {
     const struct iot_trace *t = x->trace;
     struct sorted *found = NULL;
@@ -98,7 +104,7 @@ static struct iot_lane_event *events_of(const struct iot_explainer *x, uint32_t 
     }
     if (*n)
         qsort(found, *n, sizeof *found, by_time);
-    struct iot_lane_event *events = malloc((*n + 1) * sizeof *events);
+    struct lane_event *events = malloc((*n + 1) * sizeof *events);
     for (size_t k = 0; events && k < *n; k++)
         events[k] = found[k].at;
     free(found);
@@ -196,7 +202,7 @@ static int add_rename(struct iot_explained *x, uint32_t other)
 }
 
 static int count_event(struct iot_explained *x, uint32_t *of_lane, uint8_t *opens,
-                       const struct iot_lane_event *at, enum iot_order order)
+                       const struct lane_event *at, enum iot_order order)
 {
     const struct iot_trace *t = x->explainer->trace;
     const struct iot_events *e = &t->events;
@@ -253,24 +259,27 @@ int iot_explain(struct iot_explained *x, const struct iot_explainer *explainer, 
     const struct iot_trace *t = explainer->trace;
     size_t n = 0;
     *x = (struct iot_explained){.explainer = explainer, .file = file};
-    struct iot_lane_event *events = events_of(explainer, file, &n);
-    enum iot_order *orders = malloc((n + 1) * sizeof *orders);
+    struct lane_event *events = events_of(explainer, file, &n);
+    struct iot_order_walk *orders = iot_order_walk_begin(t);
     uint32_t *of_lane = malloc((t->n_lanes + 1) * sizeof *of_lane);
     uint8_t *opens = calloc(t->n_processes + 1, 1);
     x->lanes = calloc(t->n_lanes + 1, sizeof *x->lanes);
 
-    int failed = !events || !orders || !of_lane || !opens || !x->lanes ||
-                 iot_orders_find(orders, t, events, n);
+    int failed = !events || !orders || !of_lane || !opens || !x->lanes;
     if (!failed)
         memset(of_lane, 0xff, t->n_lanes * sizeof *of_lane); /* IOT_NO_INDEX */
-    for (size_t k = 0; k < n && !failed; k++)
-        failed = count_event(x, of_lane, opens, &events[k], orders[k]);
+    for (size_t k = 0; k < n && !failed; k++) {
+        struct iot_placed placed;
+        uint32_t process = t->lanes[events[k].lane].process;
+        failed = iot_order_walk_next(orders, events[k].event, process, &placed) ||
+                 count_event(x, of_lane, opens, &events[k], placed.order);
+    }
     if (!failed && x->n_lanes)
         qsort(x->lanes, x->n_lanes, sizeof *x->lanes, by_weight);
     failed = failed || iot_call_sites_find(&x->sites, &x->n_sites, IOT_EXPLAIN_SITES, t,
                                            explainer->model, file, t->arena);
     free(events);
-    free(orders);
+    iot_order_walk_end(orders);
     free(of_lane);
     free(opens);
     return failed ? -1 : 0;

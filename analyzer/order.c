@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/events.h"
 #include "analyzer/op_sets.h"
 #include "analyzer/table.h"
 
-enum { NOT_KNOWN = -1, DEPTH_MAX = 64 };
+enum { NOT_KNOWN = IOT_PLACE_UNKNOWN, DEPTH_MAX = 64 };
 
 /* One open file: what descriptors that were duplicated or inherited have in common. */
 struct open_file {
@@ -24,7 +25,7 @@ struct slot {
     uint32_t open_file;
 };
 
-struct walk {
+struct iot_order_walk {
     const struct iot_trace *trace;
     struct open_file *opens;
     struct slot *slots;
@@ -51,18 +52,18 @@ static uint64_t key_of(uint32_t process, int64_t fd)
 static int same_key(const void *user, uint32_t index)
 {
     const void *const *look = user;
-    const struct walk *w = look[0];
+    const struct iot_order_walk *w = look[0];
     return w->slots[index].key == *(const uint64_t *)look[1];
 }
 
-static struct slot *find_slot(const struct walk *w, uint64_t key)
+static struct slot *find_slot(const struct iot_order_walk *w, uint64_t key)
 {
     const void *look[2] = {w, &key};
     uint32_t i = iot_table_find(&w->by_key, iot_table_hash(&key, sizeof key), same_key, look);
     return i == IOT_NO_INDEX ? NULL : &w->slots[i];
 }
 
-static int bind(struct walk *w, uint64_t key, uint32_t open_file)
+static int bind(struct iot_order_walk *w, uint64_t key, uint32_t open_file)
 {
     struct slot *slot = find_slot(w, key);
     if (slot) {
@@ -78,7 +79,7 @@ static int bind(struct walk *w, uint64_t key, uint32_t open_file)
 }
 
 /* IOT_NO_INDEX without memory. */
-static uint32_t add_open(struct walk *w, int64_t position, int appends)
+static uint32_t add_open(struct iot_order_walk *w, int64_t position, int appends)
 {
     struct open_file *more = room(w->opens, w->n_opens, &w->opens_room, sizeof *more);
     if (!more)
@@ -103,27 +104,22 @@ static uint32_t ancestor_of(const struct iot_trace *t, uint32_t process)
 }
 
 /* Of a descriptor that was not seen opened in its process: an ancestor's, else a new one. */
-static struct open_file *open_of(struct walk *w, uint32_t process, int64_t fd)
+static struct open_file *open_of(struct iot_order_walk *w, uint32_t process, int64_t fd)
 {
     uint32_t p = process;
     for (int depth = 0; depth < DEPTH_MAX && p != IOT_NO_INDEX; depth++) {
-        struct slot *slot = find_slot(w, key_of(p, fd));
-        if (slot && p != process && bind(w, key_of(process, fd), slot->open_file))
-            return NULL;
-        if ((slot = find_slot(w, key_of(p, fd))))
-            return &w->opens[slot->open_file];
+        const struct slot *slot = find_slot(w, key_of(p, fd));
+        if (slot) {
+            uint32_t open_file = slot->open_file;
+            return p != process && bind(w, key_of(process, fd), open_file) ? NULL
+                                                                           : &w->opens[open_file];
+        }
         p = ancestor_of(w->trace, p);
     }
     uint32_t made = add_open(w, NOT_KNOWN, 0);
     if (made == IOT_NO_INDEX || bind(w, key_of(process, fd), made))
         return NULL;
     return &w->opens[made];
-}
-
-static int is_placed(unsigned op)
-{
-    return op == IOT_OP_PREAD || op == IOT_OP_PWRITE || op == IOT_OP_PREADV ||
-           op == IOT_OP_PWRITEV || op == IOT_OP_PREADV2 || op == IOT_OP_PWRITEV2;
 }
 
 static enum iot_order follow(struct open_file *o, int writes, int64_t begin, int64_t bytes)
@@ -150,7 +146,8 @@ static enum iot_order follow(struct open_file *o, int writes, int64_t begin, int
     return order;
 }
 
-static int note_data(struct walk *w, uint32_t process, size_t i, enum iot_order *order)
+static int note_data(struct iot_order_walk *w, uint32_t process, size_t i,
+                     struct iot_placed *placed)
 {
     const struct iot_events *e = &w->trace->events;
     unsigned moves = iot_op_info(e->op[i])->moves;
@@ -159,14 +156,15 @@ static int note_data(struct walk *w, uint32_t process, size_t i, enum iot_order 
         return 0;
     if (!(o = open_of(w, process, e->fd[i])))
         return -1;
-    int placed = is_placed(e->op[i]) && e->offset[i] >= 0;
-    *order = follow(o, moves == IOT_OUT, placed ? e->offset[i] : o->position, e->bytes[i]);
-    if (!placed && o->position != NOT_KNOWN)
+    int64_t named = iot_event_offset(e, i);
+    placed->begin = named >= 0 ? named : moves == IOT_OUT && o->appends ? NOT_KNOWN : o->position;
+    placed->order = follow(o, moves == IOT_OUT, placed->begin, e->bytes[i]);
+    if (named < 0 && o->position != NOT_KNOWN)
         o->position += e->bytes[i];
     return 0;
 }
 
-static int note_open(struct walk *w, uint32_t process, size_t i)
+static int note_open(struct iot_order_walk *w, uint32_t process, size_t i)
 {
     const struct iot_events *e = &w->trace->events;
     int64_t fd = e->fd[i] >= 0 ? e->fd[i] : e->result[i];
@@ -174,7 +172,7 @@ static int note_open(struct walk *w, uint32_t process, size_t i)
     return made == IOT_NO_INDEX ? -1 : bind(w, key_of(process, fd), made);
 }
 
-static int note_seek(struct walk *w, uint32_t process, size_t i, int64_t position)
+static int note_seek(struct iot_order_walk *w, uint32_t process, size_t i, int64_t position)
 {
     struct open_file *o = open_of(w, process, w->trace->events.fd[i]);
     if (o)
@@ -182,21 +180,29 @@ static int note_seek(struct walk *w, uint32_t process, size_t i, int64_t positio
     return o ? 0 : -1;
 }
 
-static int note_dup(struct walk *w, uint32_t process, size_t i)
+static int note_dup(struct iot_order_walk *w, uint32_t process, size_t i)
 {
     const struct iot_events *e = &w->trace->events;
     struct open_file *o = open_of(w, process, e->fd[i]);
     return o ? bind(w, key_of(process, e->result[i]), (uint32_t)(o - w->opens)) : -1;
 }
 
-static int note_event(struct walk *w, const struct iot_lane_event *at, enum iot_order *order)
+struct iot_order_walk *iot_order_walk_begin(const struct iot_trace *trace)
+{
+    struct iot_order_walk *w = calloc(1, sizeof *w);
+    if (w)
+        w->trace = trace;
+    return w;
+}
+
+int iot_order_walk_next(struct iot_order_walk *w, size_t i, uint32_t process,
+                        struct iot_placed *placed)
 {
     const struct iot_events *e = &w->trace->events;
-    uint32_t process = w->trace->lanes[at->lane].process;
-    size_t i = at->event;
 
+    *placed = (struct iot_placed){IOT_ORDER_FIRST, IOT_PLACE_UNKNOWN};
     if (iot_op_info(e->op[i])->class_ == IOT_DATA)
-        return note_data(w, process, i, order);
+        return note_data(w, process, i, placed);
     if (e->err[i])
         return 0;
     if (iot_op_opens(e->op[i]) || e->op[i] == IOT_OP_FREOPEN)
@@ -205,9 +211,12 @@ static int note_event(struct walk *w, const struct iot_lane_event *at, enum iot_
     case IOT_OP_LSEEK:
         return note_seek(w, process, i, e->result[i]);
     case IOT_OP_FSEEK: /* from where is not recorded */
+    case IOT_OP_FSETPOS:
         return note_seek(w, process, i, NOT_KNOWN);
     case IOT_OP_REWIND:
         return note_seek(w, process, i, 0);
+    case IOT_OP_FCNTL: /* only one that makes a duplicate says no command */
+        return e->offset[i] ? 0 : note_dup(w, process, i);
     case IOT_OP_DUP:
     case IOT_OP_DUP2:
     case IOT_OP_DUP3:
@@ -217,17 +226,12 @@ static int note_event(struct walk *w, const struct iot_lane_event *at, enum iot_
     }
 }
 
-int iot_orders_find(enum iot_order *orders, const struct iot_trace *trace,
-                    const struct iot_lane_event *events, size_t n)
+void iot_order_walk_end(struct iot_order_walk *w)
 {
-    struct walk w = {.trace = trace};
-    int failed = 0;
-    for (size_t k = 0; k < n && !failed; k++) {
-        orders[k] = IOT_ORDER_FIRST;
-        failed = note_event(&w, &events[k], &orders[k]);
-    }
-    iot_table_free(&w.by_key);
-    free(w.opens);
-    free(w.slots);
-    return failed;
+    if (!w)
+        return;
+    iot_table_free(&w->by_key);
+    free(w->opens);
+    free(w->slots);
+    free(w);
 }

@@ -1,4 +1,4 @@
-/* In which order the calls on one file go through it. */
+/* In which order the calls on one file go through it, and where in it they begin. */
 #ifndef IOT_ANALYZER_ORDER_H
 #define IOT_ANALYZER_ORDER_H
 
@@ -14,16 +14,22 @@ enum iot_order {
     IOT_ORDERS
 };
 
-/* An event and the lane it is in. */
-struct iot_lane_event {
-    size_t event;
-    uint32_t lane;
+/* A call's; of one that moves no bytes, and of the kind of sendfile, FIRST and IOT_PLACE_UNKNOWN. */
+struct iot_placed {
+    enum iot_order order;
+    int64_t begin; /* in the file */
 };
+#define IOT_PLACE_UNKNOWN INT64_C(-1)
 
-/* The order of each of the events of one file, which are sorted by time; FIRST of all that move
- * no bytes. Positions are followed through open, read, write, seek and dup, and from a process to
- * its children. Returns 0, -1 without memory. */
-int iot_orders_find(enum iot_order *orders, const struct iot_trace *trace,
-                    const struct iot_lane_event *events, size_t n);
+/* Goes through the events of one file, by time. Positions are followed through open, read, write,
+ * seek and dup, and from a process to its children. */
+struct iot_order_walk;
+
+/* NULL without memory. */
+struct iot_order_walk *iot_order_walk_begin(const struct iot_trace *trace);
+/* The next event, and its process. Returns 0, -1 without memory. */
+int iot_order_walk_next(struct iot_order_walk *walk, size_t event, uint32_t process,
+                        struct iot_placed *placed);
+void iot_order_walk_end(struct iot_order_walk *walk); /* NULL: nothing */
 
 #endif

@@ -15,8 +15,8 @@
 
 enum { COMMANDS = 2, PATH_BYTES = 4096 };
 
-/* Hidden, so that a comparison does not take it for a run. */
-static const char warm_up[] = ".warm-up";
+/* Hidden, so that a comparison does not take them for runs. */
+static const char warm_up[] = ".warm-up", put_aside[] = ".failed";
 
 /* What a command reads, from the run before. */
 struct files {
@@ -137,6 +137,24 @@ static void remove_trace(const char *folder)
 
 /* --- runs --- */
 
+/* Why no more runs are made; what that one left is no run to be compared. Where it left nothing,
+ * that has been told. */
+static void tell_end(const struct iot_repeat *how, size_t number, const char *place,
+                     const char *folder, int status)
+{
+    char which[64] = "a warm-up", aside[PATH_BYTES];
+    if (access(folder, F_OK))
+        return;
+    if (number)
+        snprintf(which, sizeof which, "run %zu of %zu", number, how->runs);
+    bool kept = number &&
+                snprintf(aside, sizeof aside, "%s/%s-%02zu", place, put_aside, number) <
+                    (int)sizeof aside &&
+                !rename(folder, aside);
+    iot_error("run: --repeat: %s in %s ended with status %d, so that no more are made%s%s", which,
+              place, status, kept ? "; its trace is " : "", kept ? aside : "");
+}
+
 /* Run number `number` of a command; 0: a warm-up. */
 static int make_run(const struct iot_repeat *how, size_t number, char **command, const char *place,
                     struct files *files, iot_run_once *once, void *user)
@@ -151,6 +169,12 @@ static int make_run(const struct iot_repeat *how, size_t number, char **command,
     if (how->drop_caches && number)
         drop_all(files);
     int status = once(user, command, folder);
+    if (status) {
+        tell_end(how, number, place, folder, status);
+    } else if (access(folder, F_OK)) {
+        iot_error("run: --repeat: a run in %s left no trace, so that no more are made", place);
+        status = IOT_EXIT_USAGE;
+    }
     if (how->drop_caches && !status)
         find_files(folder, files);
     if (!number)

@@ -16,8 +16,8 @@ struct iot_repeat {
 typedef int iot_run_once(void *user, char **command, const char *folder);
 
 /* Makes the runs into `folder`, which must be new or empty: as 01, 02, …; with a second command as
- * a/01, b/01, a/02, …. Ends with the first status that is not 0, and returns it; prints its own
- * errors. */
+ * a/01, b/01, a/02, …. Ends with the first status that is not 0, says so and returns it; the
+ * trace of that run is put aside, as .failed-03. Prints its own errors. */
 int iot_repeat(const struct iot_repeat *how, char **command, const char *folder, iot_run_once *once,
                void *user);
 

@@ -19,7 +19,7 @@ int iot_report_make(struct iot_report *report, const struct iot_trace *trace,
     int failed = !report->arena || iot_rows_sum(&rows);
     if (!failed)
         iot_rows_cache(&rows);
-    failed = failed || iot_rows_phases(&rows, steps) || iot_rows_coding(&rows) ||
+    failed = failed || iot_rows_reads(&rows) || iot_rows_phases(&rows, steps) || iot_rows_coding(&rows) ||
              iot_rows_order(&rows, top) || iot_rows_group(&rows) || iot_rows_latency(&rows) ||
              iot_rows_fit(&rows) || iot_rows_recoverable(&rows) || iot_report_run(report) ||
              iot_report_untraced(report) || iot_report_uncalled(report) ||
@@ -33,6 +33,7 @@ int iot_report_make(struct iot_report *report, const struct iot_trace *trace,
     failed = failed ||
              iot_call_sites_find(&report->sites, &report->n_sites, IOT_REPORT_SITES, trace, model,
                                  IOT_NO_INDEX, report->arena) ||
+             iot_report_site_files(report) ||
              iot_report_queues(report) || iot_report_waits(report) ||
              iot_report_ranges(report) || iot_report_advise(report);
     return failed ? -1 : 0;

@@ -47,6 +47,9 @@ struct iot_figures {
     int64_t fault_ns;     /* was lost to page faults; both are estimates */
     int64_t small_ops;
     int64_t opens;     /* calls that open, also those that failed */
+    /* Of reads whose place in their file is known: what they read, and how many bytes of it are
+     * others. 0 of phases. */
+    int64_t placed_bytes, distinct_bytes;
     int64_t timed_ops; /* data calls whose time is service; latency is of them */
     struct iot_latency latency;
     struct iot_fit fit;       /* of the timed calls */

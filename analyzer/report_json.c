@@ -67,6 +67,8 @@ static void put_sites(struct iot_json *json, const struct iot_report *r)
         iot_json_put_uint(json, "calls", s->calls);
         iot_json_put_int(json, "bytes", s->bytes);
         iot_json_put_strings(json, "frames", s->frames, s->n_frames);
+        iot_json_put_string(json, "object", s->object);
+        iot_json_put_string(json, "path", s->path);
         iot_json_end_object(json);
     }
     iot_json_end_array(json);
@@ -169,6 +171,7 @@ static void put_run(struct iot_json *json, const struct iot_report *r)
     iot_json_end_object(json);
     put_window(json, r);
     put_uncalled(json, r);
+    iot_json_put_string(json, "version", IOT_VERSION); /* of what made the report */
     iot_json_end_object(json);
 }
 
@@ -278,6 +281,21 @@ void iot_report_put_figures(struct iot_json *json, const struct iot_figures *f)
     iot_json_put_int(json, "opens", f->opens);
 }
 
+/* null: no read has a place that is known. */
+void iot_report_put_reads(struct iot_json *json, const struct iot_figures *f)
+{
+    if (f->distinct_bytes > 0) {
+        iot_json_put_int(json, "placed_bytes", f->placed_bytes);
+        iot_json_put_int(json, "distinct_bytes", f->distinct_bytes);
+        iot_json_put_double(json, "read_amplification",
+                            (double)f->placed_bytes / (double)f->distinct_bytes);
+    } else {
+        iot_json_put_null(json, "placed_bytes");
+        iot_json_put_null(json, "distinct_bytes");
+        iot_json_put_null(json, "read_amplification");
+    }
+}
+
 static void put_objects(struct iot_json *json, const struct iot_report *r)
 {
     iot_json_put_array(json, "objects");
@@ -286,6 +304,7 @@ static void put_objects(struct iot_json *json, const struct iot_report *r)
         iot_json_put_string(json, "object", iot_object_names[o]);
         iot_json_put_uint(json, "files", r->objects[o].files);
         iot_report_put_figures(json, &r->objects[o].figures);
+        iot_report_put_reads(json, &r->objects[o].figures);
         iot_json_end_object(json);
     }
     iot_json_end_array(json);
@@ -316,6 +335,7 @@ static void put_files(struct iot_json *json, const struct iot_report *r)
         iot_json_put_string(json, "why", f->why);
         iot_report_put_figures(json, &f->figures);
         put_ready(json, &f->ready);
+        iot_report_put_reads(json, &f->figures);
         iot_json_end_object(json);
     }
     iot_json_end_array(json);

@@ -6,6 +6,8 @@
 #include "analyzer/report.h"
 
 void iot_report_put_figures(struct iot_json *json, const struct iot_figures *figures);
+/* The last of a row. */
+void iot_report_put_reads(struct iot_json *json, const struct iot_figures *figures);
 
 /* Members of the report, with their keys. */
 void iot_report_put_phases(struct iot_json *json, const struct iot_report *report);

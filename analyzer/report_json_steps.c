@@ -62,6 +62,7 @@ static void put_phase(struct iot_json *json, const struct iot_phase *phase)
         iot_json_put_string(json, "object", iot_object_names[o]);
         iot_json_put_int(json, "files", (int64_t)phase->objects[o].files);
         iot_report_put_figures(json, &phase->objects[o].figures);
+        iot_report_put_reads(json, &phase->objects[o].figures);
         iot_json_end_object(json);
     }
     iot_json_end_array(json);

@@ -23,6 +23,8 @@ static void add(struct iot_figures *to, const struct iot_figures *f)
     to->fault_ns += f->fault_ns;
     to->small_ops += f->small_ops;
     to->opens += f->opens;
+    to->placed_bytes += f->placed_bytes;
+    to->distinct_bytes += f->distinct_bytes;
     to->serialization_ns += f->serialization_ns;
     to->coded |= f->coded;
     to->mapped |= f->mapped;

@@ -33,6 +33,8 @@ void iot_rows_count_target(const struct iot_rows *rows, size_t event, struct iot
 int iot_rows_order(struct iot_rows *rows, size_t top);
 /* What was encoded and decoded, by row and by phase: after the phases, before the rows' order. */
 int iot_rows_coding(struct iot_rows *rows);
+/* How much was read again, by row: before their order. */
+int iot_rows_reads(struct iot_rows *rows);
 /* What the page cache held, by row: before their order. */
 void iot_rows_cache(struct iot_rows *rows);
 /* report->phases, when all this is there; also before their order. */
@@ -50,6 +52,9 @@ int iot_rows_recoverable(struct iot_rows *rows);
 /* What a replay without the selected events wins, of what these figures are of. */
 int64_t iot_rows_won(const struct iot_report *report, const struct iot_figures *figures,
                      const uint8_t *selected);
+
+/* The object and the path of report->sites. */
+int iot_report_site_files(struct iot_report *report);
 
 /* report->advice, last of all: it looks at the queues, too. */
 int iot_report_advise(struct iot_report *report);

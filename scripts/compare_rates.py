@@ -2,20 +2,24 @@
 """How often `iotrace compare` cries wolf, and how often it finds what is there.
 
 compare_rates.py [--pairs N] [--size N] [--noise PERCENT]        made-up runs around one recorded run
-compare_rates.py --runs N [--pairs N] [--size N] [--changed LINE] [-- CMD...]
-                                                  2 N recorded runs, of the demo or of CMD
+compare_rates.py --runs N [--pairs N] [--size N] [--changed LINE] [--case NAME | -- CMD...]
+                                   2 N recorded runs, of the demo, of CMD, or of a case of test_cases.py
 
 Both sides are runs of the same program, drawn without putting back from one pool: any regression is
 a false alarm. For the power, made-up runs have the I/O of one side scaled; of recorded ones, the other
 side is N runs of LINE, a command line of a shell, or without CMD more arguments of the demo's trainer.
-IOTRACE and LIBIOTRACE name what is measured. Prints a table; status 1 if more than 1 % are false alarms.
+compare_trials.py has more changes. IOTRACE and LIBIOTRACE name what is measured. Prints a table; status 1
+if more than 1 % are false alarms, 77 if there is no such case here.
 """
 import argparse
+import contextlib
 import copy
+import importlib.util
 import json
 import math
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -26,6 +30,7 @@ TOP = Path(__file__).resolve().parent.parent
 GOLDEN = TOP / "tests" / "golden" / "reports" / "base" / "run.json"
 ALARMS_MAX = 0.01
 TRIALS = 20
+FILES = 200
 TIMES = ("service_ns", "exposed_ns", "blocking_ns", "waited_ns", "recoverable_ns")
 SHIFTS = (1.02, 1.05, 1.1, 1.2, 1.5, 2.0)
 
@@ -48,26 +53,74 @@ def compare(base, candidate):
 
 # --- runs ---
 
-def record(folder, runs, argv):
-    """Reports of that many traced runs of a command."""
-    folder.mkdir()
-    library = os.environ.get("LIBIOTRACE", str(TOP / "build" / "preload" / "libiotrace.so"))
-    made = []
-    for i in range(runs):
-        trace, path = folder / f"trace-{i}", folder / f"run-{i:03}.json"
-        env = dict(os.environ, LD_PRELOAD=library, IOTRACE_DIR=str(trace))
-        done = subprocess.run(argv, env=env, capture_output=True, check=False)
-        if done.returncode:
-            sys.exit(f"compare_rates.py: {argv[0]} ended with {done.returncode}")
-        if iotrace("report", trace, "--format", "json", "-o", path).returncode:
-            sys.exit(f"compare_rates.py: no report of {trace}")
-        subprocess.run(["rm", "-rf", trace], check=True)
-        made.append(path)
-    return made
+def library():
+    return os.environ.get("LIBIOTRACE", str(TOP / "build" / "preload" / "libiotrace.so"))
+
+
+def report(trace, path):
+    """Of a trace, which goes; without its least files."""
+    if iotrace("report", trace, "--format", "json", "--top", FILES, "-o", path).returncode:
+        sys.exit(f"compare_rates.py: no report of {trace}")
+    shutil.rmtree(trace)
+    return path
+
+
+def run_once(argv, trace, env=None):
+    """A traced run; what is preloaded already stays, behind the tracer."""
+    behind = (env or {}).get("LD_PRELOAD", "")
+    env = os.environ | (env or {}) | {"LD_PRELOAD": f"{library()}:{behind}".rstrip(":"),
+                                      "IOTRACE_DIR": str(trace)}
+    done = subprocess.run(argv, env=env, capture_output=True, check=False)
+    if done.returncode:
+        sys.exit(f"compare_rates.py: {argv[0]} ended with {done.returncode}: "
+                 f"{done.stderr.decode(errors='replace')[-200:]}")
+    return trace
+
+
+def record(folder, runs, make):
+    """Reports of that many traced runs, without those that are there; `make` makes a trace in the folder
+    that it is given, and returns it."""
+    folder.mkdir(exist_ok=True)
+    paths = [folder / f"run-{i:03}.json" for i in range(runs)]
+    return [path if path.exists() else report(make(folder / "trace"), path) for path in paths]
+
+
+@contextlib.contextmanager
+def place(kept):
+    """Where reports go: a folder that stays, or one that does not."""
+    if kept:
+        Path(kept).mkdir(exist_ok=True)
+        yield Path(kept).resolve()
+        return
+    with tempfile.TemporaryDirectory(prefix="iotrace-rates-") as folder:
+        yield Path(folder).resolve()
+
+
+def case(name, work):
+    """Runs of a case whose programs are not part of this tree: where test_cases.py looks for them."""
+    folder = Path(os.environ.get("IOTRACE_CASES") or TOP.parent / "shared" / "cases")
+    if not (folder / "run.py").is_file():
+        print(f"skipped: no {name}, since {folder} has no run.py (IOTRACE_CASES names the folder)")
+        sys.exit(77)
+    spec = importlib.util.spec_from_file_location("cases", folder / "run.py")
+    cases = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(cases)
+    runner = cases.Runner(folder, work, preload=library())
+    row = next((row for row in cases.load_cases(folder) if row["name"] == name), None)
+    if not row:
+        sys.exit(f"compare_rates.py: {folder} has no case {name}")
+
+    def make(trace):
+        made = runner.run(row)[2].rename(trace)
+        for place in work.glob(f"{name}-*"):
+            shutil.rmtree(place)
+        return made
+    return make
 
 
 def demo(folder):
     data = folder / "data"
+    shutil.rmtree(data, ignore_errors=True)
     subprocess.run([sys.executable, TOP / "scripts" / "demo" / "make_data.py", data], check=True,
                    capture_output=True)
     return [sys.executable, str(TOP / "scripts" / "demo" / "train.py"), str(data), "--steps", "40"]
@@ -112,7 +165,7 @@ def rate(pairs, draw):
         status, seen = compare(*draw())
         failed += status == 1
         states += seen
-    return failed / pairs, states
+    return failed / max(1, pairs), states
 
 
 def print_states(states, pairs):
@@ -122,22 +175,33 @@ def print_states(states, pairs):
             print(f"    {state:20} {metric:24} {100 * n / pairs:6.1f} %")
 
 
-def recorded(args, folder):
-    argv = args.command or demo(folder)
-    pool = record(folder / "runs", 2 * args.runs, argv)
-
+def rate_of_pool(pool, pairs, size):
+    """The same of runs of one program."""
     def draw():
-        drawn = random.sample(pool, 2 * args.size)
-        return drawn[:args.size], drawn[args.size:]
+        drawn = random.sample(pool, 2 * size)
+        return drawn[:size], drawn[size:]
 
-    alarms, states = rate(args.pairs, draw)
-    name = Path(argv[0]).name if args.command else "the demo"
-    print(f"{2 * args.runs} runs of {name}, "
-          f"{args.pairs} pairs of {args.size} against {args.size}: {100 * alarms:.2f} % false alarms")
-    print_states(states, args.pairs)
+    return rate(pairs, draw)
+
+
+def false_alarms(pool, pairs, size, name):
+    alarms, states = rate_of_pool(pool, pairs, size)
+    print(f"{len(pool)} runs of {name}, {pairs} pairs of {size} against {size}: "
+          f"{100 * alarms:.2f} % false alarms", flush=True)
+    print_states(states, pairs)
+    return alarms
+
+
+def recorded(args, folder):
+    argv = args.command or (None if args.case else demo(folder))
+    (folder / "work").mkdir(exist_ok=True)
+    make = case(args.case, folder / "work") if args.case else lambda trace: run_once(argv, trace)
+    pool = record(folder / "runs", 2 * args.runs, make)
+    name = args.case or (Path(argv[0]).name if args.command else "the demo")
+    alarms = false_alarms(pool, args.pairs, args.size, name)
     if args.changed:
         line = ["sh", "-c", args.changed] if args.command else argv + args.changed.split()
-        changed = record(folder / "changed", args.runs, line)
+        changed = record(folder / "changed", args.runs, lambda trace: run_once(line, trace))
         found, states = rate(TRIALS, lambda: (random.sample(pool, args.size),
                                               random.sample(changed, args.size)))
         print(f"changed: found in {100 * found:.0f} % of {TRIALS}")
@@ -165,12 +229,16 @@ def main():
     parser.add_argument("--noise", type=float, default=3, metavar="PERCENT")
     parser.add_argument("--runs", type=int, default=0, help="record so many a side")
     parser.add_argument("--changed", metavar="LINE", help="with --runs: what is to be found")
+    parser.add_argument("--case", metavar="NAME", help="with --runs: what is run")
+    parser.add_argument("--keep", metavar="DIR", help="where reports are left, and taken from")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("command", nargs="*")
     args = parser.parse_args()
+    if args.case and (args.command or args.changed):
+        parser.error("a case is run as it is: no CMD, no --changed")
     random.seed(args.seed)
-    with tempfile.TemporaryDirectory(prefix="iotrace-rates-") as place:
-        alarms = (recorded if args.runs else made_up)(args, Path(place))
+    with place(args.keep) as folder:
+        alarms = (recorded if args.runs else made_up)(args, folder)
     return 1 if alarms > ALARMS_MAX else 0
 
 

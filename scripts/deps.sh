@@ -19,7 +19,8 @@ case "${1:-build}" in
 build) wanted=("${build_packages[@]}") ;;
 test)
     wanted=("${build_packages[@]}" "${test_packages[@]}")
-    optional_packages=(sqlite3 zstd xz-utils rsync fio g++ perl python3-lmdb libaio1 liburing-dev zsh python3-venv mandoc)
+    optional_packages=(sqlite3 zstd xz-utils rsync fio g++ perl python3-lmdb libaio1 liburing-dev zsh python3-venv mandoc
+        python3-scipy python3-prometheus-client python3-junitparser)
     [ "${IOTRACE_TEST_TORCH:-1}" = 0 ] || optional_packages+=(python3-torch)
     ;;
 *)

@@ -1,13 +1,16 @@
 """Comparisons: ask for one, what every one must look like, and runs that are made up."""
 import copy
 import json
+import sys
+import tempfile
+from pathlib import Path
 
 import harness
 from schema import Complaints
 
 STATES = ["regressed", "missing", "not comparable", "inconclusive", "improved", "unchanged"]
 TOP = ["schema", "verdict", "regressed", "alpha", "tests", "gated", "undecided", "base", "candidate",
-       "not_comparable", "notes", "metrics"]
+       "not_comparable", "notes", "metrics", "next"]
 METRIC = ["metric", "kind", "unit", "level", "policy_line", "state", "reason", "base", "candidate",
           "shift", "low", "high", "tolerated", "p", "p_adjusted", "runs_needed", "why"]
 MILLISECOND = 10**6
@@ -21,6 +24,8 @@ def check(made, status, strict=False):
     gated = [m for m in made["metrics"] if m["level"] != "off"]
     undecided = [m for m in gated if m["state"] in STATES[1:4]]
     failed = [m for m in gated if m["level"] == "fail" and m["state"] == "regressed"]
+    if (made["next"] is None) != all(m["state"] in ("unchanged", "improved") for m in gated):
+        bad.append(f"what to do is {made['next']!r}")
     bad.same("gated", made["gated"], len(gated))
     bad.same("undecided", made["undecided"], len(undecided))
     bad.same("regressed", made["regressed"], bool(failed))
@@ -56,6 +61,25 @@ def ask(base, candidate, *options):
         raise harness.Broken("the comparison breaks its rules: " + "; ".join(complaints[:5]))
     made["by"] = {m["metric"]: m for m in made["metrics"]}
     return made, done.status
+
+
+def interpreter(module):
+    """A Python that has it, or None."""
+    for python in (sys.executable, "/usr/bin/python3"):
+        if Path(python).exists() and not harness.run([python, "-c", f"import {module}"]).status:
+            return python
+    return None
+
+
+def parsed(python, script, text):
+    """What a script prints as JSON about a text on its standard input."""
+    with tempfile.TemporaryFile() as stdin:
+        stdin.write(text.encode())
+        stdin.seek(0)
+        done = harness.run([python, "-c", script], stdin=stdin)
+    if done.status:
+        raise harness.Broken(f"it is refused: {done.tail()}")
+    return json.loads(done.stdout)
 
 
 class Made:

@@ -8,7 +8,7 @@ OBJECTS = ["input", "artifact", "state", "output", "other"]
 
 TOP = ["schema", "run", "wall_ns", "path", "model", "objects", "total", "files", "phases", "queues",
        "advice", "evidence", "waits", "steps", "ranges", "marks", "sites"]
-SITE = ["exposed_ns", "service_ns", "calls", "bytes", "frames"]
+SITE = ["exposed_ns", "service_ns", "calls", "bytes", "frames", "object", "path"]
 PHASE = ["name", "start_ns", "end_ns", "steps", "step_ns", "objects", "per_step", "step_exposed"]
 PHASE_NAMES = [["run"], ["cold_start", "steady", "shutdown"]]  # or some of them, in this order
 PER_STEP = ["object", "ops", "bytes", "service_ns", "exposed_ns", "exposed_p50_ns", "exposed_p95_ns"]
@@ -18,7 +18,7 @@ RANGE = ["name", "ranges", "total_ns", "range_ns", "ops", "bytes", "service_ns",
 MARK = ["name", "marks", "first_ns", "last_ns"]
 RUN = ["command", "host", "start_realtime_ns", "processes", "lanes", "events", "dropped_events",
        "salvaged_processes", "clock", "untraced", "not_seen", "storage", "runqueue_ns",
-        "fingerprint", "window", "uncalled"]
+        "fingerprint", "window", "uncalled", "version"]
 WINDOW = ["run_ns", "older_events", "parts", "trace"]
 WHOLE_TRACE = ["events", "data_ops", "metadata_ops", "sync_ops", "read_bytes", "write_bytes", "call_ns"]
 UNCALLED = ["pid", "exe", "read_bytes", "write_bytes"]
@@ -31,8 +31,9 @@ FIGURES = ["data_ops", "metadata_ops", "sync_ops", "bytes", "service_ns", "expos
            "blocking_ns", "waited_ns", "hidden_ns", "recoverable_ns", "serialization_ns",
            "bandwidth_gbps", "fixed_latency_ns", "latency_ns", "cache_scope", "throughput_gbps",
            "read_bytes", "write_bytes", "mapped_bytes", "fault_ns", "small_ops", "opens"]
-OBJECT = ["object", "files", *FIGURES]
-FILE = ["path", "object", "why", *FIGURES, "ready_ns"]
+READS = ["placed_bytes", "distinct_bytes", "read_amplification"]
+OBJECT = ["object", "files", *FIGURES, *READS]
+FILE = ["path", "object", "why", *FIGURES, "ready_ns", *READS]
 TOTAL = ["data_ops", "metadata_ops", "sync_ops", "bytes", "service_ns", "exposed_ns", "hidden_ns",
          "recoverable_ns"]
 
@@ -41,7 +42,7 @@ COUNTED = ["data_ops", "metadata_ops", "sync_ops", "bytes", "service_ns", "expos
            "blocking_ns", "waited_ns", "hidden_ns"]
 # The same, or null where they are not measured.
 MEASURED = ["serialization_ns", "read_bytes", "write_bytes", "mapped_bytes", "fault_ns",
-            "small_ops", "opens"]
+            "small_ops", "opens", "placed_bytes", "distinct_bytes"]
 # Of the files of an object, these add up to the object's; of the objects, those of TOTAL do.
 FILE_SUMS = COUNTED + MEASURED
 TOTAL_SUMS = [f for f in TOTAL if f != "recoverable_ns"]
@@ -90,8 +91,20 @@ def check_row(bad, what, row):
         bad.append(f"{what}: more read and written than the {row['bytes']} bytes moved")
     if row["cache_scope"] not in CACHE_SCOPES:
         bad.append(f"{what}: cache scope is {row['cache_scope']!r}")
+    check_reads(bad, what, row)
     check_fit(bad, what, row)
     check_ready(bad, what, row)
+
+
+def check_reads(bad, what, row):
+    """No more than was read, no fewer than are other bytes; the ratio is of the two."""
+    placed, distinct, ratio = (row[key] for key in READS)
+    if placed is None and distinct is None and ratio is None:
+        return
+    if not (row["read_bytes"] or 0) >= (placed or 0) >= (distinct or 0) > 0:
+        bad.append(f"{what}: {distinct} distinct of {placed} bytes, {row['read_bytes']} read")
+    elif type(ratio) is not float or abs(ratio * distinct - placed) > 1e-9 * placed:
+        bad.append(f"{what}: read amplification is {ratio!r}, of {placed} and {distinct}")
 
 
 def check_fit(bad, what, row):
@@ -192,7 +205,7 @@ def check_phases(bad, report):
                 bad.append(f"{key} of {p['name']} is {p[key]}")
     bad.same("end of the last phase", report["wall_ns"], end)
     for k, o in enumerate(report["objects"]):
-        for key in FILE_SUMS:
+        for key in set(FILE_SUMS) - set(READS):  # which have no phases
             bad.same(f"{key} of {o['object']} over the phases", o[key] or 0,
                      sum(p["objects"][k][key] or 0 for p in phases))
 
@@ -260,6 +273,8 @@ def check_sites(bad, report):
         bad.same("fields of a site", SITE, list(site))
         if not site["frames"] or not all(type(f) is str and f for f in site["frames"]):
             bad.append(f"a site's frames are {site['frames']!r}")
+        if (site["path"], site["object"]) not in {(f["path"], f["object"]) for f in report["files"]}:
+            bad.append(f"a site's row is {site['path']!r} as {site['object']!r}")
     cost = [s["exposed_ns"] for s in sites]
     if cost != sorted(cost, reverse=True):
         bad.append("sites are not in the order of what they cost")
@@ -373,20 +388,25 @@ def example():
                 "serialization_ns": None, "bandwidth_gbps": None, "fixed_latency_ns": None,
                 "latency_ns": None, "cache_scope": "unknown", "throughput_gbps": None,
                 "read_bytes": size, "write_bytes": 0, "mapped_bytes": 0, "fault_ns": 0,
-                "small_ops": 0, "opens": 1}
+                "small_ops": 0, "opens": 1} | reads(size, size // 2)
+
+    def reads(placed, distinct):
+        ratio = placed / distinct if distinct else None
+        return dict(zip(READS, (placed or None, distinct or None, ratio)))
 
     def add(rows):
         total = figures(0, 0, 0)
         total |= {key: sum(r[key] or 0 for r in rows)
                   for key in FILE_SUMS + ["recoverable_ns"]}
-        return total
+        return total | reads(total["placed_bytes"], total["distinct_bytes"])
 
     files = [{"path": "/d/a", "object": "input", "why": "rule"} | figures(90, 60, 10),
              {"path": "/d/b", "object": "input", "why": "rule"} | figures(80, 40, 20),
              {"path": "/d/c", "object": "output", "why": "rule"} | figures(50, 0, 30)]
     files[1] |= {"blocking_ns": 0, "waited_ns": 40}
     for f in files:
-        f["ready_ns"] = None
+        again = {key: f.pop(key) for key in READS}
+        f |= {"ready_ns": None} | again
     objects = []
     for name in OBJECTS:
         mine = [f for f in files if f["object"] == name]
@@ -423,7 +443,8 @@ def example():
                        for ns in (9, 5)],
             "marks": [dict(zip(MARK, ("loaded", 1, 40, 40)))],
             "sites": [{"exposed_ns": 60, "service_ns": 90, "calls": 2, "bytes": 10,
-                       "frames": ["load+0x10 (app)", "main+0x2f (app)"]}]}
+                       "frames": ["load+0x10 (app)", "main+0x2f (app)"],
+                       "object": "input", "path": "/d/a"}]}
 
 
 def change(*keys, by=1):
@@ -449,6 +470,7 @@ BREAKS = {
     "fields in another order": lambda r: r["run"].update(host=r["run"].pop("host")),
     "dropped events": change("run", "dropped_events"),
     "a site dearer than the run": lambda r: r["sites"][0].update(exposed_ns=101),
+    "a site of no file": lambda r: r["sites"][0].update(object="output"),
     "a site without frames": lambda r: r["sites"][0].update(frames=[]),
     "a window longer than its run": lambda r: r["run"]["window"].update(run_ns=1000),
     "a trace smaller than a part of it": lambda r: r["run"]["window"]["trace"].update(data_ops=0),
@@ -473,6 +495,9 @@ BREAKS = {
     "a file row twice": lambda r: r["files"].append(r["files"][2]),
     "file rows in another order": lambda r: r["files"].reverse(),
     "a file beside its object": change("files", 1, "small_ops"),
+    "more placed than read": change("files", 1, "placed_bytes"),
+    "an amplification of other bytes": lambda r: r["files"][0].update(read_amplification=1.5),
+    "an amplification of nothing": lambda r: r["files"][0].update(distinct_bytes=None),
     "a fraction of a nanosecond": lambda r: r["files"][0].update(waited_ns=0.0),
     "no word on evidence": lambda r: r["evidence"].clear(),
     "a bandwidth without a latency": lambda r: r["files"][0].update(bandwidth_gbps=1.5),

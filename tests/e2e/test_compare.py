@@ -2,6 +2,7 @@
 """`iotrace compare`: what it finds in programs that really differ, when it says that it cannot tell,
 what a policy changes, and what it refuses."""
 import os
+import subprocess
 import sys
 from functools import partial
 
@@ -10,11 +11,18 @@ import harness
 from comparing import row
 from harness import Tap
 
-RUNS = 6
+# What a terminal has: a group of processes of its own, in which signals do what they do.
+IN_A_GROUP = """
+import os, signal, sys
+os.setpgid(0, 0)
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
 MEGABYTE = 1 << 20
+MILLISECOND = comparing.MILLISECOND
 
 
-def trace(place, name, chunk, syncs, cold=False):
+def trace(place, name, chunk, syncs, cold=False, env=None):
     data = place / "model.bin"
     if not data.exists():
         data.write_bytes(os.urandom(16 * MEGABYTE))
@@ -24,7 +32,7 @@ def trace(place, name, chunk, syncs, cold=False):
         os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
         os.close(fd)
     done = harness.trace([harness.victim("victim_compare"), data, place / "out", chunk, syncs],
-                         place / name)
+                         place / name, env)
     if done.status:
         raise harness.Broken(f"the victim ended with {done.status}")
     return done.folder
@@ -53,6 +61,22 @@ def check_reads(place):
     bad += [f"why does not say {word}: {why}" for word in ("model.bin", "reads", "10.2 kB each")
             if word not in why]
     return bad + ([] if status == 1 else [f"status {status}"])
+
+
+def check_sites(place):
+    """Of runs with stacks, also from where the calls come."""
+    stacks = {"IOTRACE_STACKS": "sites"}
+    made, _ = comparing.ask([trace(place, "large-sites", MEGABYTE, 0, env=stacks)],
+                            [trace(place, "small-sites", 10240, 0, env=stacks)])
+    why = made["by"]["artifact.data_ops"]["why"]
+    sites = [line for line in why if line.startswith("called from ")]
+    if len(sites) != 1 or not sites[0].startswith("called from main: 19 → 1642 calls"):
+        return [f"why is {why}"]
+    made, _ = comparing.ask([place / "large"], [place / "small-sites"])
+    lines = made["by"]["artifact.data_ops"]["why"]
+    if any("called" in line for line in lines):
+        return [f"a base without stacks: {lines}"]
+    return [] if "model.bin" in why[0] else [f"no file first: {why}"]
 
 
 def check_syncs(place):
@@ -132,6 +156,28 @@ def check_repeat(place):
     return expect(comparing.ask([folder / "a"], [folder / "b"])[0], artifact_of_data_ops="regressed")
 
 
+def check_repeat_ends(place):
+    """Ctrl-C ends the series, also where the program takes it and ends well; what a run that failed left is
+    put aside, where no comparison takes it for a run; and one that left no trace is no run."""
+    env = harness.plain({"LIBIOTRACE": os.environ["LIBIOTRACE"]})
+    bad = []
+    for name, script, status, left in [
+            ("third", 'echo >> "$0.n"; [ $(wc -l < "$0.n") -lt 3 ] || exit 5', 5, [".failed-03", "01", "02"]),
+            ("taken", "trap 'exit 0' INT; kill -INT 0; sleep 9", 130, [".failed-01"]),
+            ("ctrl c", "kill -INT 0; sleep 9", 130, [".failed-01"]),
+            ("no trace", 'rm -rf "$0"', 2, [])]:
+        folder = place / f"ends {name}"
+        done = subprocess.run([sys.executable, "-c", IN_A_GROUP, harness.command(), "run", "-o", folder,
+                               "--repeat", "4", "--", "sh", "-c", script, folder / "01" if "rm" in script
+                               else place / name], env=env, capture_output=True, timeout=60, check=False)
+        lines = [line for line in done.stderr.decode().splitlines() if "no more are made" in line]
+        made = sorted(p.name for p in folder.iterdir())
+        if (done.returncode, made, len(lines)) != (status, left, 1):
+            bad.append(f"{name}: status {done.returncode}, {made} ({done.stderr.decode()})")
+    done = harness.run([harness.command(), "compare", place / "ends third", "--to", place / "ends third"])
+    return bad + ([] if b"same run" in done.stderr else [f"compare: {done.tail()}"])
+
+
 def check_repeat_refused(place):
     """A folder that holds runs, no folder, a command that fails."""
     bad = []
@@ -139,12 +185,12 @@ def check_repeat_refused(place):
     (place / "full").mkdir()
     (place / "full" / "note").write_text("mine")
     for options, status, says in [(["-o", place / "full", "--repeat", 2], 2, "full"),
-                                  (["--repeat", 2], 2, "-o"), (["--warmup", 2], 2, "--repeat"),
-                                  (["-o", place / "fails", "--repeat", 3], 7, "")]:
+                                  (["--repeat", 2], 2, "-o"), (["--repeat", 0], 2, "from 1"), (["--warmup", 2], 2, "--repeat"),
+                                  (["-o", place / "fails", "--repeat", 3], 7, "run 1 of 3")]:
         done = harness.run([harness.command(), "run", *options, "--", "sh", "-c", "exit 7"], env)
         if done.status != status or says not in done.stderr.decode():
             bad.append(f"{options}: status {done.status} ({done.tail()})")
-    if [p.name for p in (place / "fails").iterdir()] != ["01"]:
+    if [p.name for p in (place / "fails").iterdir()] != [".failed-01"]:
         bad.append("it went on after a run that failed")
     return bad
 
@@ -176,6 +222,78 @@ def check_times(made_up):
     made, _ = comparing.ask(made_up.side(n=3), made_up.side(slower, n=3))
     bad += expect(made, artifact_of_exposed="inconclusive")
     return bad + (["faster: status " + str(status)] if status else [])
+
+
+def again(made):
+    """Each byte is read three times."""
+    for where in (row(made, "artifact"), *(f for f in made["files"] if f["object"] == "artifact")):
+        where["placed_bytes"] *= 3
+        where["read_bytes"] *= 3
+        where["bytes"] *= 3
+        where["read_amplification"] *= 3
+
+
+def older(made):
+    """As a version before read amplification made it."""
+    for where in (*made["objects"], *made["files"]):
+        for key in ("placed_bytes", "distinct_bytes", "read_amplification"):
+            del where[key]
+
+
+def check_again(place, made_up):
+    """Read amplification is told by one run a side, by object and by file; of an older baseline it is said
+    that it is not gated, and where the policy asks for it, that it is missing."""
+    rule = policy(place, 'file:"model.*".read_amplification hard 2 fail\n')
+    made, status = comparing.ask([made_up.run()], [made_up.run(again)], *rule)
+    figure, why = "artifact.read_amplification", "each byte is read 1 → 3 times"
+    named = 'file:"model.*".read_amplification'
+    bad = expect(made, **{figure: "regressed", named: "regressed"})
+    for name in (figure, named):
+        if not any("model.bin" in line and why in line for line in made["by"][name]["why"]):
+            bad.append(f"why is {made['by'][name]['why']}")
+    if (made["by"][figure]["base"], made["by"][figure]["candidate"], status) != (1, 3, 1):
+        bad.append(f"status {status}: {made['by'][figure]}")
+    base = [made_up.run(older)]
+    made, status = comparing.ask(base, [made_up.run()])
+    if figure in made["by"] or not any(figure in note for note in made["notes"]) or status:
+        bad.append(f"older base: status {status}, {made['notes']}, {made['by'].get(figure)}")
+    made, _ = comparing.ask(base, [made_up.run()], *policy(place, f"{figure} fail\n"))
+    return bad + expect(made, **{figure: "missing"})
+
+
+def explains(factor):
+    """One call site, one phase and one wait make most of what the artifact costs."""
+    def change(made):
+        def figures(ns, **more):
+            return more | {"exposed_ns": int(ns * MILLISECOND * factor)}
+        made["sites"] = [figures(150, service_ns=0, calls=30, bytes=0, object="artifact", path="/d/model.bin",
+                                 frames=["read+0x1 (libc.so.6)", f"load_part+{factor:#x} (app)"]),
+                         figures(20, service_ns=0, calls=900, bytes=0, object="artifact",
+                                 path="/d/model.bin", frames=["read+0x1 (libc.so.6)", "peek+0x7 (app)"]),
+                         figures(500, service_ns=0, calls=9, bytes=0, object="output", path="/d/out",
+                                 frames=["write+0x1 (libc.so.6)"])]
+        made["phases"] = [{"name": name, "start_ns": 0, "end_ns": 0, "steps": 0, "step_ns": None,
+                           "objects": [figures(ns, object="artifact")]}
+                          for name, ns in (("cold_start", 180), ("steady", 20))]
+        made["waits"] = [{"waiter": "main thread", "waited_for": who, "doing": "reading",
+                          "path": "/d/model.bin", "object": "artifact",
+                          "waited_ns": int(ns * MILLISECOND * factor)}
+                         for who, ns in (("loader", 160), ("logger", 10))]
+        if factor > 1:
+            slower(made)
+    return change
+
+
+def check_why(made_up):
+    """Files, call sites, phases and waits, in this order, each the one that makes most of it."""
+    made, _ = comparing.ask(made_up.side(explains(1)), made_up.side(explains(2)))
+    why = made["by"]["artifact.exposed"]["why"]
+    want = ["model.bin (artifact)", "called from load_part > read: 30 → 30 calls; exposed 150 ms → 300 ms",
+            "in phase cold_start: exposed 180 ms → 360 ms",
+            "main thread waits for loader (reading"]
+    if len(why) != len(want) or not all(word in line for word, line in zip(want, why)):
+        return [f"why is {why}"]
+    return []
 
 
 def check_straddling(made_up):
@@ -229,6 +347,16 @@ def check_not_alike(made_up):
             bad.append(f"{part}: allowed and not said")
     made, _ = comparing.ask(base, made_up.side(change("run", "dropped_events", 3)))
     bad += expect(made, wall="not comparable", artifact_of_bytes="not comparable")
+    made, _ = comparing.ask(base, made_up.side(change("run", "salvaged_processes", 1)))
+    bad += expect(made, wall="not comparable", artifact_of_bytes="not comparable")
+    if "damaged" not in made["not_comparable"]["counts"]:
+        bad.append(f"damaged: {made['not_comparable']}")
+    made, _ = comparing.ask(base, made_up.side(change("run", "version", "0.0.9")))
+    if not any(note.startswith("Another version of iotrace: 0.0.9, not ") for note in made["notes"]):
+        bad.append(f"another version: {made['notes']}")
+    made, _ = comparing.ask(base, made_up.side(change("run", "untraced", [{"pid": 1, "why": "static"}])))
+    if not any("without a trace" in note for note in made["notes"]):
+        bad.append(f"one more untraced: {made['notes']}")
     made, _ = comparing.ask(base, made_up.side(change("run", "host", "elsewhere")))
     return bad + expect(made, wall="unchanged") + ([] if made["notes"] else ["another host: no note"])
 
@@ -309,13 +437,17 @@ def main():
         (place / "made").mkdir()
         made_up = comparing.Made(recorded, place / "made")
         out.run("reads made small", lambda: check_reads(place))
+        out.run("reads made small, with call sites", lambda: check_sites(place))
         out.run("more syncs", lambda: check_syncs(place))
         out.run("one run a side of the same", lambda: check_same(place))
         out.run("cold against warm", lambda: check_cold(place))
         out.run("traces, reports and folders", lambda: check_forms(place, made_up))
         out.run("runs in turns", lambda: check_repeat(place))
+        out.run("a series that ends before its end", lambda: check_repeat_ends(place))
         out.run("--repeat refused", lambda: check_repeat_refused(place))
         out.run("times of six runs a side", lambda: check_times(made_up))
+        out.run("bytes that are read again", lambda: check_again(place, made_up))
+        out.run("files, call sites, phases and waits", lambda: check_why(made_up))
         out.run("a shift of what is tolerated", lambda: check_straddling(made_up))
         out.run("an object that is gone", lambda: check_missing(made_up))
         out.run("sides that are not alike", lambda: check_not_alike(made_up))

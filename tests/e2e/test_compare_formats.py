@@ -3,14 +3,14 @@
 line stays one line, and nothing moves a terminal's cursor."""
 import csv
 import io
+import json
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
-from pathlib import Path
 
 import comparing
 import harness
-from comparing import row
+from comparing import interpreter, parsed, row
 from harness import Tap
 
 EVIL = 'a\n::error::x\r\x1b[31m<b>&"\'%0A|`\u202e\ufffe,\\\x7f,;]]>'
@@ -86,6 +86,17 @@ def check_github(text):
     bad = controls(text)
     bad += [f"no annotation: {line}" for line in lines
             if not re.fullmatch(r"::(error|warning|notice) title=[^:,]*::.*", line)]
+    for line in lines:
+        title, message = line.split(" title=", 1)[1].split("::", 1)
+        # What the runner turns back; what is left of '%' must be one that was meant.
+        for encoded, plain in (("%0D", "\r"), ("%0A", "\n"), ("%3A", ":"), ("%2C", ","), ("%25", "")):
+            title = title.replace(encoded, plain)
+            if encoded not in ("%3A", "%2C"):
+                message = message.replace(encoded, plain)
+        if "%" in title + message:
+            bad.append(f"a bare %: {line}")
+    if not any('file%3A"*\\x1b?31m<*&*%25*".exposed' in line for line in lines):
+        bad.append("no name with its % and its colon")
     return bad + ([] if any("output.sync_ops regressed::" in line and "%0A" in line for line in lines)
                   else ["no line for the syncs"])
 
@@ -98,6 +109,43 @@ def check_openmetrics(text):
     bad += [] if lines[-1] == "# EOF" else ["no end"]
     states = [line for line in lines if line.startswith('iotrace_compare_state{metric="wall"')]
     return bad + ([] if sum(line.endswith(" 1") for line in states) == 1 else [f"states: {states}"])
+
+
+# Printed by an interpreter that has the parser, since Debian's packages are its own Python's.
+READ_OPENMETRICS = """
+import json, sys
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+print(json.dumps([[s.name, s.labels, s.value] for family in
+                  text_string_to_metric_families(sys.stdin.read()) for s in family.samples]))
+"""
+READ_JUNIT = """
+import json, sys
+from junitparser import JUnitXml
+print(json.dumps([[s.tests, s.failures, s.errors, s.skipped,
+                   [[c.name, type(c.result[0]).__name__ if c.result else None] for c in s]]
+                  for s in JUnitXml.fromstring(sys.stdin.buffer.read())]))
+"""
+
+
+def check_openmetrics_parsed(python, text):
+    samples = parsed(python, READ_OPENMETRICS, text)
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    bad = [] if len(samples) == len(lines) else [f"{len(samples)} samples of {len(lines)} lines"]
+    names = {labels.get("metric") for _, labels, _ in samples}
+    if 'file:"*\\x1b?31m<*&*%*".exposed' not in names:
+        bad.append(f"names are {names}")
+    wanted = [v for name, labels, v in samples if name == "iotrace_compare_median"
+              and labels == {"metric": "output.sync_ops", "unit": "", "side": "candidate"}]
+    return bad + ([] if wanted == [504] else [f"syncs are {wanted}"])
+
+
+def check_junit_parsed(python, text):
+    (suite,) = parsed(python, READ_JUNIT, text)
+    results = dict(suite[4])
+    bad = [] if suite[0] == len(suite[4]) else [f"{suite[0]} tests, {len(suite[4])} cases"]
+    if (results["output.sync_ops"], results["wall"]) != ("Failure", "Skipped"):
+        bad.append(f"results are {results}")
+    return bad + ([] if 'file:"*\\x1b?31m<*&*%*".exposed' in results else [f"names are {list(results)}"])
 
 
 def check_csv(text):
@@ -137,6 +185,32 @@ def check_output(place, made_up):
     return []
 
 
+def check_comment(place, made_up):
+    """A comment on a pull request has 65536 characters, also of 10,000 files whose names are nothing but
+    what Markdown must escape, and of rules for many of them."""
+    def name(i):
+        return "`_~" * 30 + chr(97 + i)
+
+    def many(factor):
+        def change(made):
+            like = next(f for f in made["files"] if f["object"] == "artifact")
+            made["files"] = [like | {"path": f"/{'<&|*' * 15}{i % 2 * 'b'}/{name(i // 2 % 26)}",
+                                     "data_ops": 100 * factor} for i in range(10000)]
+        return change
+
+    rules = place / "many"
+    rules.write_text("".join(f'file:"{name(i)}*".{what} fail\n' for i in range(26)
+                             for what in ("data_ops", "opens", "bytes")))
+    options = ["compare", "--policy", rules, made_up.run(many(1)), "--to", made_up.run(many(10))]
+    done = harness.run([harness.command(), *options, "--format", "markdown"])
+    text = done.stdout.decode()
+    if done.status != 1 or len(done.stdout) > SHORT or len(text) < SHORT // 2:
+        return [f"status {done.status}, {len(text)} characters, {len(done.stdout)} bytes"]
+    bad = [] if "more lines are in the text" in text[-100:] else [f"it does not say so: {text[-200:]}"]
+    plain = harness.run([harness.command(), *options]).stdout.decode()
+    return bad + [f"over {LINE} columns: {line}" for line in plain.splitlines() if len(line) > LINE][:3]
+
+
 def check_old(place):
     """Reports of released versions stay readable."""
     kept = harness.TOP / "tests" / "golden" / "reports"
@@ -157,6 +231,14 @@ def main():
         made_up = comparing.Made(harness.report(done.folder), place / "made")
         for fmt, check in CHECKS.items():
             out.run(f"names that do harm: {fmt}", lambda: check(write(place, made_up, fmt)))
+        for fmt, module, check in (("openmetrics", "prometheus_client", check_openmetrics_parsed),
+                                   ("junit", "junitparser", check_junit_parsed)):
+            python = interpreter(module)
+            if python:
+                out.run(f"{fmt} by {module}", lambda: check(python, write(place, made_up, fmt)))
+            else:
+                out.skip(f"{fmt} by {module}", f"no Python here has {module}")
+        out.run("a comment of 10,000 files", lambda: check_comment(place, made_up))
         out.run("--strict in JUnit", lambda: check_strict(place, made_up))
         out.run("-o, and options on both sides of --to", lambda: check_output(place, made_up))
         out.run("reports of version 1", lambda: check_old(place))

@@ -50,6 +50,34 @@ assert prctl(38, 1, 0, 0, 0) == 0
 assert prctl(22, 2, ctypes.addressof(program), 0, 0) == 0
 """
 
+# Parts of the file again and again, by all ways to come to a place.
+AGAIN = """
+import os, sys
+part = 1 << 19
+fd = os.open(sys.argv[1], os.O_RDONLY)
+def whole(fd):
+    for _ in range(2):
+        os.read(fd, part)
+whole(fd)                                 # [0, 2)
+for k in range(2):
+    os.pread(fd, part, k * part)          # [0, 2)
+os.lseek(fd, -part, os.SEEK_CUR)
+other = os.dup(fd)
+os.read(fd, part)                         # [1, 2)
+os.read(other, part)                      # [2, 3)
+os.lseek(fd, 0, os.SEEK_SET)
+if not os.fork():
+    os.read(fd, part)                     # [0, 1)
+    os._exit(0)
+os.wait()
+os.read(fd, part)                         # [1, 2)
+second = os.open(sys.argv[1], os.O_RDONLY)
+whole(second)                             # [0, 2)
+os.preadv(second, [bytearray(part)], part // 2)
+os.read(second, 0)
+print(os.lseek(fd, 0, os.SEEK_CUR))
+"""
+
 # The file system may keep what it likes: whether it is gone is asked of the kernel.
 CHECK_GONE = """
 import ctypes, os, sys
@@ -122,6 +150,23 @@ def check_shut_in(place):
         if scope != want:
             bad.append(f"{name}: expected {want}, got {scope}")
     return bad
+
+
+def check_again(place):
+    """What is read again is told from what is read, whoever reads it."""
+    path, part = place / "again.safetensors", MEGABYTE // 2
+    os.close(make(path, 4 * MEGABYTE))
+    report = harness.report(traced(place, "trace-again", AGAIN, path).folder)
+    f, artifact = row(report, path), report["objects"][1]
+    want = (11 * part, 11 * part, 3 * part, 11 / 3)
+    bad = []
+    for what in (f, artifact):
+        got = tuple(what[key] for key in ("read_bytes", "placed_bytes", "distinct_bytes",
+                                          "read_amplification"))
+        if got[:3] != want[:3] or abs(got[3] - want[3]) > 1e-9:
+            bad.append(f"expected {want}, got {got}")
+    pipes = [f for f in report["files"] if f["path"].startswith("pipe:") and f["distinct_bytes"]]
+    return bad + [f"a pipe has places: {pipe}" for pipe in pipes]
 
 
 def check_decoding(place):
@@ -225,6 +270,7 @@ def main():
             out.run(f"page cache: {name}",
                     partial(check_scope, place, name, size, cold, env, want))
         out.run("page cache: behind a filter", partial(check_shut_in, place))
+        out.run("bytes that are read again", partial(check_again, place))
         out.run("decoding between reads", partial(check_decoding, place))
         out.run("the ledger of a run", partial(check_ledger, place, place / "trace-warm"))
         out.run("the ledger of another", partial(check_ledger, place, place / "trace-decode"))

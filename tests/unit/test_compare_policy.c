@@ -106,6 +106,8 @@ Test(compare_policy, what_is_wrong_with_its_line)
         {"alpha 2% 3%", "'3%'"},
         {"file:\"*.bin.service fail", "'file:\"*.bin.service fail'"},
         {"file:\"\".service fail", "'file:\"\".service'"},
+        {"input.read_amplification floor 3ms fail", "'3ms'"},
+        {"total.read_amplification fail", "'total.read_amplification'"},
         {"file:\"*\".bandwidth fail", "'file:\"*\".bandwidth'"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
