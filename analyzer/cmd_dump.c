@@ -217,6 +217,7 @@ static int dump(const char *folder, bool jsonl)
         iot_error("%s", error);
         return IOT_EXIT_USAGE;
     }
+    iot_tell_part("dump", trace);
     if (iot_merge_init(&merge, trace) || (jsonl && iot_links_find(&links, trace))) {
         iot_error("%s: out of memory; dump it on a machine with more", folder);
         iot_trace_free(trace);

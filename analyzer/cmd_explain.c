@@ -123,6 +123,7 @@ static int explain_trace(struct iot_trace *t, const struct options *o,
         return status;
     }
 
+    iot_tell_part("explain", t);
     struct iot_model *model = iot_seen_narrow(t) ? NULL : iot_model_build(t);
     int failed = !model || iot_steps_find(&steps, t, model) ||
                  iot_classify(&classes, t, rules, &steps) ||

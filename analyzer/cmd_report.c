@@ -16,7 +16,7 @@ enum { TEXT, JSON, MARKDOWN, HTML, LEDGER };
 struct options {
     const char *out, *rules;
     size_t top; /* SIZE_MAX: not given */
-    size_t format;
+    size_t events, format;
 };
 
 static const struct iot_option options[] = {
@@ -35,6 +35,10 @@ static const struct iot_option options[] = {
     {"top", 0, "N",
      "rows for the N files that add most; the others are one row for each object",
      IOT_OPTION_COUNT, offsetof(struct options, top), NULL, NULL},
+    {"events", 0, "N",
+     "analyse the newest N events, about, and sum up the others; without it as many as there is memory "
+     "for",
+     IOT_OPTION_COUNT, offsetof(struct options, events), NULL, NULL},
     {0},
 };
 
@@ -97,11 +101,14 @@ static int report(const char *folder, const struct options *o)
 
     iot_progress_start();
     size_t top = o->format == HTML && o->top == SIZE_MAX ? IOT_HTML_FILES : o->top;
-    int failed = iot_reporting_make(&reporting, folder, o->rules, top, error);
+    const struct iot_reporting_how how = {o->rules, top, o->events};
+    int failed = iot_reporting_make(&reporting, folder, &how, error);
     iot_progress_end();
     if (failed)
         iot_error("%s", error);
-    else
+    else if (!o->events)
+        iot_tell_part("report", reporting.trace);
+    if (!failed)
         status = write_report(&reporting, o);
     iot_reporting_free(&reporting);
     return status;

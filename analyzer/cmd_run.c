@@ -279,7 +279,7 @@ static void print_report(const char *folder)
     char error[512];
     struct iot_text_style style = {.colour = iot_text_wants_colour(stderr), .brief = true};
 
-    if (iot_reporting_make(&reporting, folder, NULL, SIZE_MAX, error)) {
+    if (iot_reporting_make(&reporting, folder, &(struct iot_reporting_how){.top = SIZE_MAX}, error)) {
         iot_error("run: no report: %s", error);
     } else {
         fputc('\n', stderr);
@@ -331,6 +331,8 @@ static int run(const struct options *options)
     int started = status != -1 && !shared->failed;
     if (started)
         tell(shared, options, &program);
+    else if (*shared->folder)
+        iot_run_folder_drop(shared->folder, shared->made);
     munmap(shared, sizeof *shared);
     if (!started)
         return IOT_EXIT_USAGE;

@@ -52,13 +52,14 @@ static int put_report(FILE *out, const struct iot_compare_run *run, const char *
 static int put_run(FILE *out, const struct iot_compare_run *run, const char *rules,
                    const char *suffix, char error[512])
 {
+    const struct iot_reporting_how how = {.rules = rules, .top = IOT_HTML_FILES};
     struct iot_reporting reporting;
     struct stat st;
     int failed;
     if (stat(run->name, &st) || !S_ISDIR(st.st_mode)) {
         failed = put_report(out, run, suffix);
     } else {
-        failed = iot_reporting_make(&reporting, run->name, rules, IOT_HTML_FILES, error);
+        failed = iot_reporting_make(&reporting, run->name, &how, error);
         if (!failed && (failed = iot_html_run(out, &reporting, suffix)))
             strcpy(error, "out of memory for the page");
         iot_reporting_free(&reporting);

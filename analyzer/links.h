@@ -92,6 +92,7 @@ int iot_link_counters(struct iot_links *links, const struct iot_trace *trace);
 int iot_link_signals(struct iot_links *links, const struct iot_trace *trace);
 int iot_link_requests(struct iot_links *links, const struct iot_trace *trace);
 int iot_link_locks(struct iot_links *links, const struct iot_trace *trace);
+int iot_link_file_locks(struct iot_links *links, const struct iot_trace *trace);
 int iot_link_life(struct iot_links *links, const struct iot_trace *trace);
 /* What GPUs do: launches, the order of streams, events, and calls that wait for them. */
 int iot_link_gpu(struct iot_links *links, const struct iot_trace *trace);

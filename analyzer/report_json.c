@@ -56,6 +56,24 @@ static void put_untraced(struct iot_json *json, const struct iot_report_run *run
     iot_json_end_array(json);
 }
 
+/* null: all that the trace has was analysed. */
+static void put_whole(struct iot_json *json, const struct iot_whole *w)
+{
+    if (!w->events) {
+        iot_json_put_null(json, "trace");
+        return;
+    }
+    iot_json_put_object(json, "trace");
+    iot_json_put_uint(json, "events", w->events);
+    iot_json_put_uint(json, "data_ops", w->data_ops);
+    iot_json_put_uint(json, "metadata_ops", w->metadata_ops);
+    iot_json_put_uint(json, "sync_ops", w->sync_ops);
+    iot_json_put_uint(json, "read_bytes", w->read_bytes);
+    iot_json_put_uint(json, "write_bytes", w->write_bytes);
+    iot_json_put_uint(json, "call_ns", w->call_ns);
+    iot_json_end_object(json);
+}
+
 /* null: the run was seen whole. */
 static void put_window(struct iot_json *json, const struct iot_report *r)
 {
@@ -75,6 +93,7 @@ static void put_window(struct iot_json *json, const struct iot_report *r)
         iot_json_end_object(json);
     }
     iot_json_end_array(json);
+    put_whole(json, &r->trace->whole);
     iot_json_end_object(json);
 }
 

@@ -128,6 +128,18 @@ struct iot_events {
     uint32_t *stack;        /* index into stacks.list: where the call was made; 0 not known */
 };
 
+/* Indexes of events are 32 bits wide in places. */
+#define IOT_EVENTS_MAX ((size_t)UINT32_MAX / 4)
+
+/* Sums over all that was recorded, where the model has but the newest of it. Bytes of asynchronous requests
+ * are not among them. */
+struct iot_whole {
+    uint64_t events; /* 0: the model has all */
+    uint64_t data_ops, metadata_ops, sync_ops;
+    uint64_t read_bytes, write_bytes;
+    uint64_t call_ns; /* in these calls, waits for others of the run included; lanes add up */
+};
+
 struct iot_trace {
     const char *folder;
     struct iot_process *processes; /* by start; the root is 0 */
@@ -145,13 +157,16 @@ struct iot_trace {
     const char *damage;            /* the first finding in words, with file and byte; "" none */
     struct iot_stacks stacks;
     struct iot_seen seen;          /* once narrowed to what was seen */
+    struct iot_whole whole;
     struct iot_arena *arena; /* holds the strings */
 };
 
-/* Reads a trace folder. Returns NULL after one line in `error` (what, file and byte offset,
- * what to do) if nothing of it can be used; damage that leaves something to use is
- * salvaged and counted instead. Free with iot_trace_free. */
+/* Reads a trace folder: the newest of it, where it has more events than there is memory for (newest.h).
+ * Returns NULL after one line in `error` (what, file and byte offset, what to do) if nothing of it can be
+ * used; damage that leaves something to use is salvaged and counted instead. Free with iot_trace_free. */
 struct iot_trace *iot_trace_read(const char *folder, char error[512]);
+/* The same of a trace with more events than `most`, about; 0: than there is memory for. */
+struct iot_trace *iot_trace_read_newest(const char *folder, size_t most, char error[512]);
 void iot_trace_free(struct iot_trace *trace);
 
 #endif

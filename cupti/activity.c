@@ -53,7 +53,8 @@ static void give_buffer_back(uint8_t *memory)
 {
     for (int k = 0; k < BUFFERS; k++)
         if (buffers[k].memory == memory) {
-            if (syscall(SYS_madvise, memory, BUFFER_BYTES, MADV_DONTNEED))
+            if (iot_writer->kernel(SYS_madvise, (long)(uintptr_t)memory, BUFFER_BYTES,
+                                   MADV_DONTNEED, 0, 0, 0))
                 memset(memory, 0, BUFFER_BYTES);
             __atomic_store_n(&buffers[k].busy, 0, __ATOMIC_RELEASE);
         }

@@ -30,10 +30,9 @@ int iot_cupti_is_on(void)
 
 void *iot_cupti_pages(size_t bytes)
 {
-    /* Not libc's mmap: that may be wrapped. */
-    long at = syscall(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return at == -1 ? NULL : (void *)at;
+    long at = iot_writer->kernel(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return at < 0 && at > -4096 ? NULL : (void *)at;
 }
 
 void iot_cupti_note(enum iot_gpu_unseen what, const char *text, int64_t number)
@@ -161,7 +160,9 @@ static int start(void)
     char text[512];
     uint32_t version = 0;
     on = iot_cupti_pages(PAGE);
-    if (!on || madvise((void *)(uintptr_t)on, PAGE, MADV_WIPEONFORK) || iot_activity_start()) {
+    if (!on ||
+        iot_writer->kernel(SYS_madvise, (long)(uintptr_t)on, PAGE, MADV_WIPEONFORK, 0, 0, 0) ||
+        iot_activity_start()) {
         iot_cupti_note(IOT_GPU_NO_ROOM, "", 0);
         return -1;
     }

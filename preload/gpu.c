@@ -201,6 +201,11 @@ static void *stream(int64_t device, int64_t number, uint64_t context)
     return lane;
 }
 
+static long kernel(long number, long a, long b, long c, long d, long e, long f)
+{
+    return iot_sys(number, a, b, c, d, e, f);
+}
+
 const struct iot_gpu_writer *iotrace_gpu_writer(void)
 {
     static struct iot_gpu_writer writer = {
@@ -213,6 +218,7 @@ const struct iot_gpu_writer *iotrace_gpu_writer(void)
         .string = string,
         .put = put,
         .stream = stream,
+        .kernel = kernel,
         .put_in = put_in,
     };
     writer.kernels = iot_gpu_wanted == IOT_GPU_WANTS_KERNELS;

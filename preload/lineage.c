@@ -1,14 +1,26 @@
 #include "preload/lineage.h"
 
+#include <fcntl.h>
 #include <stddef.h>
+#include <unistd.h>
+
+#include "preload/sys.h"
 
 uint8_t iot_lineage;
 static uint8_t forbidden;
 
+/* A model is read before its program first speaks to a GPU, so what counts is that it could:
+ * NVIDIA's driver has its device here, which a container without the GPU has not. */
+static int could_use_gpus(void)
+{
+    return !iot_sys(SYS_faccessat, AT_FDCWD, "/dev/nvidiactl", F_OK);
+}
+
 void iot_lineage_start(const char *asked)
 {
-    iot_lineage = asked && asked[0] == '1' && !asked[1];
+    int on = asked && asked[0] == '1' && !asked[1];
     forbidden = asked && asked[0] == '0' && !asked[1];
+    iot_lineage = on || (!forbidden && could_use_gpus());
 }
 
 void iot_lineage_of_gpus(void)

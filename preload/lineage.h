@@ -15,9 +15,9 @@
 extern IOT_OURS uint8_t iot_lineage;
 
 /* At the start of a process image: `asked` is the value of IOTRACE_LINEAGE (NULL: not set). 1
- * switches it on, 0 off whatever comes. */
+ * switches it on, 0 off whatever comes; else it is on where the process could use a GPU. */
 void iot_lineage_start(const char *asked);
-/* The process's GPUs are being traced. */
+/* The process's GPUs are being traced, whatever their devices are called. */
 void iot_lineage_of_gpus(void);
 
 /* A row's `addr` for a buffer of the program. */

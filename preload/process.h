@@ -88,6 +88,9 @@ struct iot_process {
     uint32_t last_string, last_descriptor;
     uint32_t window; /* the change of the window that its descriptors are of */
     uint32_t steps;  /* begun in this process */
+    uint32_t faults_before; /* major ones, when there were pages to be fetched first, + 1; 0: there were none */
+    uint32_t faults_looked_at; /* major ones since, of threads that are looked at */
+    uint32_t resizing; /* somebody changes the size of its file */
     uint32_t descriptors_top; /* no descriptor from here on was ever known */
     uint32_t workspace_busy[IOT_WORKSPACES];
     uint32_t lock_waiters[IOT_LOCK_PLACES]; /* by place of the lock: how many threads wait */

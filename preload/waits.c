@@ -108,18 +108,44 @@ MUTEX_UNLOCK(__pthread_mutex_unlock)
 
 /* --- conditions --- */
 
+/* A wait for a condition that is under way. */
+struct cond_wait {
+    struct iot_thread *t;
+    struct iot_timed call;
+    const void *cond, *mutex;
+};
+
+static void cond_waited(struct cond_wait *w, int result)
+{
+    w->call.t1 = iot_now();
+    w->call.err = result;
+    iot_lock_held = w->mutex;
+    if (w->t)
+        iot_lock_record(w->t, IOT_OP_COND_WAIT, w->call, result, w->cond, w->mutex);
+}
+
+/* The older of libc's two ways to be told of a cancellation, which its own wait uses: longjmp knows what it
+ * leaves behind, too. */
+void _pthread_cleanup_push(struct _pthread_cleanup_buffer *buffer, void (*routine)(void *), void *argument);
+void _pthread_cleanup_pop(struct _pthread_cleanup_buffer *buffer, int execute);
+
+/* The thread is cancelled, or left the wait by longjmp, and has its mutex again. */
+static void cond_cancelled(void *user)
+{
+    cond_waited(user, ECANCELED);
+}
+
 #define COND_WAIT(sym, params, args)                                                               \
     int sym params                                                                                 \
     {                                                                                              \
-        struct iot_thread *t = iot_enter_wait();                                                        \
+        struct _pthread_cleanup_buffer left;                                                       \
+        struct cond_wait w = {.t = iot_enter_wait(), .cond = cond, .mutex = mutex};                     \
         iot_lock_make_guard(mutex);                                                                \
-        struct iot_timed call = {.t0 = iot_now()};                                                 \
+        w.call.t0 = iot_now();                                                                     \
+        _pthread_cleanup_push(&left, cond_cancelled, &w);                                          \
         int result = iot_real.sym args;                                                            \
-        call.t1 = iot_now();                                                                       \
-        call.err = result;                                                                         \
-        iot_lock_held = mutex;                                                                     \
-        if (t)                                                                                     \
-            iot_lock_record(t, IOT_OP_COND_WAIT, call, result, cond, mutex);                       \
+        _pthread_cleanup_pop(&left, 0);                                                            \
+        cond_waited(&w, result);                                                                   \
         return result;                                                                             \
     }
 

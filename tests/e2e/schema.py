@@ -25,7 +25,8 @@ MARK = ["name", "marks", "first_ns", "last_ns"]
 RUN = ["command", "host", "start_realtime_ns", "processes", "lanes", "events", "dropped_events",
        "salvaged_processes", "clock", "untraced", "not_seen", "storage", "runqueue_ns",
         "fingerprint", "window", "uncalled", "version"]
-WINDOW = ["run_ns", "older_events", "parts"]
+WINDOW = ["run_ns", "older_events", "parts", "trace"]
+WHOLE_TRACE = ["events", "data_ops", "metadata_ops", "sync_ops", "read_bytes", "write_bytes", "call_ns"]
 UNCALLED = ["pid", "exe", "read_bytes", "write_bytes"]
 UNCALLED_SHOWN = 20
 PATH = ["compute_ns", "io_ns", "gpu_ns", "sleep_ns", "wake_ns", "external_ns", "unexplained_ns"]
@@ -339,6 +340,11 @@ def check_window(bad, report):
             bad.append(f"a part of the window is {part}, behind {end}")
             return
         end = part["end_ns"]
+    if window["trace"] is not None:
+        bad.same("fields of the whole trace", WHOLE_TRACE, list(window["trace"]))
+        for key in ("data_ops", "metadata_ops", "sync_ops"):
+            if window["trace"][key] < report["total"][key]:
+                bad.append(f"{key} of the whole trace are {window['trace'][key]}, fewer than of a part")
     if end > window["run_ns"]:
         bad.append(f"the window ends at {end}, the run at {window['run_ns']}")
     bad.same("the parts of the window", report["wall_ns"],
@@ -454,7 +460,8 @@ def example():
     total = {key: sum(o[key] for o in objects) for key in TOTAL}
     run = dict.fromkeys(RUN, 0) | {"window": {
         "run_ns": 5000, "older_events": 0,
-        "parts": [{"start_ns": 10, "end_ns": 610}, {"start_ns": 700, "end_ns": 1100}]}}
+        "parts": [{"start_ns": 10, "end_ns": 610}, {"start_ns": 700, "end_ns": 1100}],
+        "trace": dict.fromkeys(WHOLE_TRACE, 1 << 20)}}
     run["uncalled"] = {"read_bytes": 7, "write_bytes": 2, "processes": [
         dict(zip(UNCALLED, (1, "/bin/a", 5, 2))), dict(zip(UNCALLED, (2, "/bin/b", 2, 0)))]}
     phases = []
@@ -525,6 +532,7 @@ BREAKS = {
     "a site with a frame too many": lambda r: r["sites"][0]["frames"].append("x"),
     "a line of no file": lambda r: r["sites"][0]["places"][0].update(line=3),
     "a window longer than its run": lambda r: r["run"]["window"].update(run_ns=1000),
+    "a trace smaller than a part of it": lambda r: r["run"]["window"]["trace"].update(data_ops=0),
     "a window of another length": lambda r: r["run"]["window"]["parts"][0].update(end_ns=611),
     "parts that overlap": lambda r: r["run"]["window"]["parts"][1].update(start_ns=600, end_ns=1000),
     "a path that does not sum to the wall time": change("path", "wake_ns"),
