@@ -28,7 +28,7 @@ static const struct iot_option options[] = {
     {"output", 'o', "FILE", "write there; FILE is there whole or not at all", IOT_OPTION_TEXT,
      offsetof(struct options, out), NULL, NULL},
     {"rules", 0, "FILE",
-     "rules that come before the built-in ones, one a line: OBJECT GLOB [op=read|write]; OBJECT is "
+     "rules that come before the built-in ones, one a line: OBJECT GLOB [op=read|write] [site=PLACE]; OBJECT is "
      "input, artifact, state, output or other; a GLOB without a slash is matched with the last "
      "part of a path; '#' starts a comment",
      IOT_OPTION_TEXT, offsetof(struct options, rules), NULL, NULL},
