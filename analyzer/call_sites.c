@@ -89,7 +89,8 @@ int iot_call_sites_find(struct iot_call_site **sites, size_t *n, size_t most,
     return failed ? -1 : 0;
 }
 
-/* So many of the outermost frames stay where not all fit: they tell which part of the program it is. */
+/* So many of the outermost frames stay where not all fit: they tell which part of the program it
+ * is. */
 enum { OUTERMOST = 2 };
 
 void iot_call_site_words(const struct iot_call_site *site, char *to, size_t bytes)

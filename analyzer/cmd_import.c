@@ -163,12 +163,12 @@ static void tell(const char *path, size_t processes, const struct iot_imported *
            "  %" PRIu64 " GPU cop%s of %s, %s, %s, %s, %s of them waits on record\n"
            "  %s, %s, %s between threads inferred\n",
            iot_people_time(done->span_ns).text, many(done->threads, "thread").text,
-           many(done->streams, "GPU stream").text, many(done->steps, "step").text,
-           done->copies, done->copies == 1 ? "y" : "ies",
-           iot_people_bytes((int64_t)done->copied_bytes).text, many(done->kernels, "kernel").text,
-           many(done->memsets, "memset").text, many(done->calls, "call").text,
-           iot_people_count((int64_t)done->syncs).text, many(done->loads, "loader range").text,
-           many(done->ranges, "other range").text, many(done->hand_offs, "hand-off").text);
+           many(done->streams, "GPU stream").text, many(done->steps, "step").text, done->copies,
+           done->copies == 1 ? "y" : "ies", iot_people_bytes((int64_t)done->copied_bytes).text,
+           many(done->kernels, "kernel").text, many(done->memsets, "memset").text,
+           many(done->calls, "call").text, iot_people_count((int64_t)done->syncs).text,
+           many(done->loads, "loader range").text, many(done->ranges, "other range").text,
+           many(done->hand_offs, "hand-off").text);
     if (done->unplaced)
         printf("  %" PRIu64 " cuda_sync records without their call: not used\n", done->unplaced);
 }

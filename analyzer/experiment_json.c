@@ -277,7 +277,7 @@ int iot_experiment_read(const char *path)
     json_error_t error;
     json_t *result = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
     if (!result || strcmp(text_of(result, "schema"), SCHEMA) != 0) {
-        const char *why = result             ? "not of the schema " SCHEMA
+        const char *why = result               ? "not of the schema " SCHEMA
                           : access(path, R_OK) ? strerror(errno)
                                                : error.text;
         iot_error("experiment: %s: %s; --read takes the label of a result", path, why);

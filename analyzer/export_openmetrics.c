@@ -88,12 +88,11 @@ int iot_export_openmetrics(const struct iot_exported *x, FILE *out)
     iot_write_escaped(out, r->run.host, label, "\\\\");
     fputs("\"} 1\n", out);
     put_help(out, "wall", "seconds", "How long the run took.");
-    fprintf(out, "iotrace_wall_seconds %.*f\n", NS_DIGITS,
-            (double)x->model->wall_ns / 1e9);
+    fprintf(out, "iotrace_wall_seconds %.*f\n", NS_DIGITS, (double)x->model->wall_ns / 1e9);
     put_help(out, "path", "seconds", "What the wall time is made of.");
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
-        fprintf(out, "iotrace_path_seconds{part=\"%s\"} %.*f\n", parts[k].name,
-                NS_DIGITS, (double)at(&x->model->path, parts[k].at) / 1e9);
+        fprintf(out, "iotrace_path_seconds{part=\"%s\"} %.*f\n", parts[k].name, NS_DIGITS,
+                (double)at(&x->model->path, parts[k].at) / 1e9);
     for (size_t k = 0; k < sizeof families / sizeof *families; k++)
         put_family(out, r, &families[k]);
     put_help(out, "dropped_events", "", "Events that were not recorded for want of room.");

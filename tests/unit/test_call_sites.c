@@ -20,8 +20,9 @@ Test(call_sites, all_that_fits)
     struct iot_call_site s = site(words, 5, 0x1f);
     char text[100];
     iot_call_site_words(&s, text, sizeof text);
-    cr_expect_str_eq(text, "train.py:9 <module> > train.py:7 main > load.py:3 next > load.py:5 batch > "
-                           "read.py:9 fill");
+    cr_expect_str_eq(text,
+                     "train.py:9 <module> > train.py:7 main > load.py:3 next > load.py:5 batch > "
+                     "read.py:9 fill");
 }
 
 Test(call_sites, the_middle_gives_way)
