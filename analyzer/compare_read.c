@@ -234,8 +234,7 @@ static bool is_same_run(const struct iot_compare_run *a, const struct iot_compar
 static const char *program(const struct iot_compare_run *run)
 {
     const char *path = json_string_value(json_array_get(of_run(run, "command"), 0));
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    return slash ? slash + 1 : path ? path : "";
+    return path ? basename(path) : "";
 }
 
 static const struct iot_compare_run *nth(const struct iot_comparison *c, size_t i)
