@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyzer/export_tables.h"
+#include "analyzer/memstream.h"
 
 #ifdef IOT_HAVE_SQLITE
 
@@ -29,17 +30,15 @@ static void put_insert(FILE *out, const struct iot_export_table *table)
 static char *statement(const struct iot_export_table *table,
                        void (*put)(FILE *out, const struct iot_export_table *table))
 {
-    char *text = NULL;
-    size_t n = 0;
-    FILE *out = open_memstream(&text, &n);
-    if (!out)
+    struct iot_memstream m;
+    if (iot_memstream_open(&m))
         return NULL;
-    put(out, table);
-    if (fclose(out)) {
-        free(text);
-        text = NULL;
+    put(m.stream, table);
+    if (iot_memstream_close(&m)) {
+        free(m.text);
+        return NULL;
     }
-    return text;
+    return m.text;
 }
 
 static int bind(sqlite3_stmt *insert, int k, const struct iot_column *c, struct iot_cell cell,
