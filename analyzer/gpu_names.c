@@ -66,7 +66,7 @@ static uint32_t add_row(struct rows *rows, uint64_t hash, const struct row *row)
     if (row->carried)
         snprintf(name + n, sizeof name - (size_t)n, " of %u", row->carried);
     else if (row->early)
-        snprintf(name + n, sizeof name - (size_t)n, " early");
+        strcpy(name + n, " early");
     if (make_room(rows))
         return IOT_NO_INDEX;
     char *text = iot_arena_text(files->arena, name, strlen(name));
