@@ -1,13 +1,10 @@
 /* A run as a SQLite database: the tables, and the views of doc/sql/views.sql. */
+#include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/export_tables.h"
 #include "analyzer/memstream.h"
-
-#ifdef IOT_HAVE_SQLITE
-
-#include <sqlite3.h>
 
 /* What each column is stands in the schema, as comments. */
 static void put_create(FILE *out, const struct iot_export_table *table)
@@ -94,21 +91,7 @@ int iot_export_sqlite(const struct iot_exported *x, const char *path, char error
     if (status == SQLITE_OK)
         status = sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
     if (status != SQLITE_OK)
-        snprintf(error, 512, "%s: %s", path, db ? sqlite3_errmsg(db) : sqlite3_errstr(status));
+        snprintf(error, 512, "%s", db ? sqlite3_errmsg(db) : sqlite3_errstr(status));
     sqlite3_close(db);
     return status == SQLITE_OK ? 0 : -1;
 }
-
-#else
-
-int iot_export_sqlite(const struct iot_exported *x, const char *path, char error[512])
-{
-    (void)x;
-    snprintf(error, 512,
-             "%s: this iotrace was built without SQLite: install libsqlite3-dev, and "
-             "build it again; or use --format parquet or csv",
-             path);
-    return -1;
-}
-
-#endif
