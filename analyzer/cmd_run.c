@@ -153,10 +153,9 @@ static int set_environment(const struct options *options, const char *folder, co
 static int take_folder(struct shared *shared, const struct options *options, const char *program)
 {
     const char *wanted = options->folder ? options->folder : getenv("IOTRACE_DIR");
-    const char *slash = strrchr(program, '/');
     char own[300], error[512], folder[4096];
 
-    snprintf(own, sizeof own, "iotrace-%.200s-%ld", slash ? slash + 1 : program, (long)getpid());
+    snprintf(own, sizeof own, "iotrace-%.200s-%ld", basename(program), (long)getpid());
     if (iot_run_folder_take(folder, &shared->made, wanted && *wanted ? wanted : own, error)) {
         iot_error("%s", error);
         return -1;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyzer/compare_words.h"
+#include "analyzer/escape.h"
 
 static const struct iot_escape quotes[] = {{'"', "\"\""}, {0}};
 static const char *const sides[IOT_SIDES] = {"base", "candidate"};

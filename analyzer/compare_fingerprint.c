@@ -72,10 +72,8 @@ static void word_command(const json_t *report, char text[200])
     json_array_foreach(of_run(report, "command"), i, argument)
     {
         const char *whole = json_string_value(argument);
-        const char *slash = whole ? strrchr(whole, '/') : NULL;
         if (whole && n < 160)
-            n += (size_t)snprintf(text + n, 200 - n, "%s%.30s", n ? " " : "",
-                                  slash ? slash + 1 : whole);
+            n += (size_t)snprintf(text + n, 200 - n, "%s%.30s", n ? " " : "", basename(whole));
     }
 }
 

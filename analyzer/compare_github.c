@@ -1,5 +1,6 @@
 /* A comparison as annotations of a GitHub Actions job: one line each. */
 #include "analyzer/compare_words.h"
+#include "analyzer/escape.h"
 
 /* Lines are commands there: what ends one, or a property of one, is written otherwise. */
 static const struct iot_escape message[] = {{'%', "%25"}, {0}};

@@ -6,6 +6,7 @@
 
 #include "analyzer/compare_words.h"
 #include "analyzer/html_page.h"
+#include "analyzer/memstream.h"
 #include "analyzer/report_html.h"
 
 static int64_t wall_of(const struct iot_compare_run *run)
@@ -74,15 +75,15 @@ static int put_run(FILE *out, const struct iot_compare_run *run, const char *rul
 static int put(FILE *out, const struct iot_comparison *c, int data,
                void (*write)(const struct iot_comparison *, FILE *))
 {
-    struct iot_memory m;
-    if (iot_memory_open(&m))
+    struct iot_memstream m;
+    if (iot_memstream_open(&m))
         return -1;
     write(c, m.stream);
-    int failed = iot_memory_close(&m);
+    int failed = iot_memstream_close(&m);
     if (!failed && data)
         iot_html_data(out, "comparison", m.text, m.n);
     else if (!failed)
-        iot_html_text(out, m.text, m.n);
+        iot_html_text(out, m.text);
     free(m.text);
     return failed;
 }
@@ -108,12 +109,12 @@ static int write_page(FILE *out, const struct iot_comparison *c, const char *rul
 char *iot_compare_html(const struct iot_comparison *c, const char *rules, size_t *n,
                        char error[512])
 {
-    struct iot_memory m;
+    struct iot_memstream m;
     strcpy(error, "out of memory for the page");
-    if (iot_memory_open(&m))
+    if (iot_memstream_open(&m))
         return NULL;
     int failed = write_page(m.stream, c, rules, error);
-    if (iot_memory_close(&m) || failed) {
+    if (iot_memstream_close(&m) || failed) {
         free(m.text);
         return NULL;
     }

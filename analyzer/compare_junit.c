@@ -1,5 +1,6 @@
 /* A comparison as JUnit XML: a case for each gated metric. */
 #include "analyzer/compare_words.h"
+#include "analyzer/escape.h"
 
 static const struct iot_escape xml[] = {{'<', "&lt;"},   {'>', "&gt;"},    {'&', "&amp;"},
                                         {'"', "&quot;"}, {'\'', "&apos;"}, {0}};

@@ -97,8 +97,7 @@ static double of_run(size_t figure, const json_t *report)
 
 bool iot_metric_glob(const char *glob, const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    return !fnmatch(glob, !strchr(glob, '/') && slash ? slash + 1 : path, 0);
+    return !fnmatch(glob, strchr(glob, '/') ? path : basename(path), 0);
 }
 
 bool iot_metric_cut_row(const json_t *file)

@@ -2,14 +2,14 @@
 #include <math.h>
 
 #include "analyzer/compare_words.h"
+#include "analyzer/escape.h"
 
-static const struct iot_escape label[] = {{'\\', "\\\\"}, {'"', "\\\""}, {0}};
 static const char *const sides[IOT_SIDES] = {"base", "candidate"};
 
 static void put_labels(const struct iot_compared *m, const char *family, FILE *out)
 {
     fprintf(out, "iotrace_compare_%s{metric=\"", family);
-    iot_write_escaped(out, m->name, label, "\\\\");
+    iot_write_escaped(out, m->name, iot_escapes_label, "\\\\");
     fprintf(out, "\",unit=\"%s\"", iot_compare_units[iot_metric_kind(&m->metric)]);
 }
 

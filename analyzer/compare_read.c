@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "analyzer/compare.h"
+#include "analyzer/memstream.h"
 #include "analyzer/report_json.h"
 #include "analyzer/reporting.h"
 
@@ -116,19 +117,18 @@ static int add_trace(struct iot_comparison *c, enum iot_side side, const char *p
                      const char *rules, char error[512])
 {
     struct iot_reporting reporting;
-    char *text = NULL;
-    size_t n = 0;
+    struct iot_memstream m;
     int status = -1;
 
     const struct iot_reporting_how how = {.rules = rules, .top = FILES_MAX};
     if (!iot_reporting_make(&reporting, path, &how, error)) {
-        FILE *out = open_memstream(&text, &n);
-        bool written = out && !iot_report_write_json(&reporting.report, out);
-        if (out)
-            written &= !fclose(out);
-        status = written ? iot_compare_add_text(c, side, path, text, n, error)
+        bool opened = !iot_memstream_open(&m);
+        bool written = opened && !iot_report_write_json(&reporting.report, m.stream);
+        if (opened)
+            written &= !iot_memstream_close(&m);
+        status = written ? iot_compare_add_text(c, side, path, m.text, m.n, error)
                          : fail(error, path, "out of memory", "");
-        free(text);
+        free(m.text);
     }
     iot_reporting_free(&reporting);
     return status;
@@ -234,8 +234,7 @@ static bool is_same_run(const struct iot_compare_run *a, const struct iot_compar
 static const char *program(const struct iot_compare_run *run)
 {
     const char *path = json_string_value(json_array_get(of_run(run, "command"), 0));
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    return slash ? slash + 1 : path ? path : "";
+    return path ? basename(path) : "";
 }
 
 static const struct iot_compare_run *nth(const struct iot_comparison *c, size_t i)

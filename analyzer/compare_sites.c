@@ -10,7 +10,7 @@
 
 enum { FRAMES = 4, NAME = 60, SITE_BYTES = 160 };
 
-/* Of a frame, "load+0x10 (app)", how many bytes are the function's name. */
+/* Of a frame, "load+0x10 (app)", how many bytes are the function's name; a function's is all of it. */
 static size_t name_length(const char *frame)
 {
     const char *place = strstr(frame, "+0x"), *end = strstr(frame, " (");
@@ -22,12 +22,14 @@ static void make_words(const json_t *site, char text[SITE_BYTES])
 {
     const char *names[FRAMES];
     size_t n = 0, shown = 0, k;
-    const json_t *frame;
+    const json_t *frame, *places = json_object_get(site, "places");
     json_array_foreach(json_object_get(site, "frames"), k, frame)
     {
         if (shown == FRAMES || !json_is_string(frame))
             break;
-        names[shown++] = json_string_value(frame);
+        const char *function =
+            json_string_value(json_object_get(json_array_get(places, k), "function"));
+        names[shown++] = function ? function : json_string_value(frame);
         if (name_length(names[k]) == 4 && !strncmp(names[k], "main", 4))
             break;
     }

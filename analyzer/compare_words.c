@@ -1,9 +1,6 @@
 #include "analyzer/compare_words.h"
 
 #include <math.h>
-#include <string.h>
-
-#include "analyzer/text.h"
 
 const char *const iot_compare_units[] = {[IOT_METRIC_TIME] = "ns",
                                          [IOT_METRIC_RATE] = "GB/s",
@@ -210,36 +207,4 @@ void iot_compare_reason(const struct iot_comparison *c, const struct iot_compare
                               iot_compare_value(kind, m->tolerated).text);
     if (!isnan(m->p_adjusted))
         snprintf(text + n, IOT_COMPARE_SENTENCE - n, ", p = %.2g", m->p_adjusted);
-}
-
-/* --- escapes --- */
-
-/* U+FFFE and U+FFFF are no characters, and XML refuses them. */
-static bool is_no_character(const char *text, size_t length)
-{
-    return length == 3 && !memcmp(text, "\xef\xbf", 2) && (unsigned char)text[2] >= 0xbe;
-}
-
-void iot_write_escaped(FILE *out, const char *text, const struct iot_escape *table,
-                       const char *backslash)
-{
-    size_t left = strlen(text);
-    while (left) {
-        size_t length = iot_utf8_length(text, left), n = length ? length : 1;
-        const struct iot_escape *row = table;
-        if (!length || iot_utf8_is_control(text, length) || iot_utf8_is_hidden(text, length) ||
-            is_no_character(text, length)) {
-            for (size_t i = 0; i < n; i++)
-                fprintf(out, "%sx%02x", backslash, (unsigned char)text[i]);
-        } else {
-            while (row->of && row->of != *text)
-                row++;
-            if (row->of)
-                fputs(row->as, out);
-            else
-                fwrite(text, 1, n, out);
-        }
-        text += n;
-        left -= n;
-    }
 }

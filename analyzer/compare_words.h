@@ -37,17 +37,6 @@ bool iot_compare_fails(const struct iot_comparison *c, const struct iot_compared
 /* Not gated, but changed in a way that a gate would call a change; no sums, which say it twice. */
 bool iot_compare_beside(const struct iot_compared *m);
 
-/* What stands for a character in some format; ends with a row of 0. */
-struct iot_escape {
-    char of;
-    const char *as;
-};
-
-/* Text of unknown origin: bytes of control characters, of what is no UTF-8, and of what XML does
- * not take as \xNN (with `backslash` for the backslash), and what the table says. */
-void iot_write_escaped(FILE *out, const char *text, const struct iot_escape *table,
-                       const char *backslash);
-
 void iot_compare_write_text(const struct iot_comparison *c, FILE *out);
 void iot_compare_write_json(const struct iot_comparison *c, FILE *out);
 void iot_compare_write_markdown(const struct iot_comparison *c, FILE *out);

@@ -29,17 +29,11 @@ static const struct {
      "the other way round: run iotrace as that user"},
 };
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* Returns 1 if the program starts where no preload of ours reaches. */
 static int look_at_launcher(struct iot_doctor *d)
 {
     for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
-        if (strcmp(base_name(d->command[0]), launchers[i].name))
+        if (strcmp(basename(d->command[0]), launchers[i].name))
             continue;
         iot_doctor_add(d, IOT_LEVEL_BAD, launchers[i].action, "%s: %s: a preload does not reach it",
                        d->command[0], launchers[i].what);

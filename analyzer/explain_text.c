@@ -228,7 +228,7 @@ static void put_lane(const struct iot_explained *x, const struct iot_explained_l
     const struct iot_trace *t = x->explainer->trace;
     const struct iot_lane *lane = &t->lanes[l->lane];
     const struct iot_process *p = &t->processes[lane->process];
-    const char *slash = strrchr(p->exe, '/'), *exe = slash ? slash + 1 : p->exe;
+    const char *exe = basename(p->exe);
     fprintf(out, "%9s %9s %9s %9s %7" PRIu32 " %7" PRIu32 "  ", iot_people_time(l->exposed_ns).text,
             iot_people_time(l->service_ns).text, iot_people_count(l->calls).text,
             iot_people_bytes(l->bytes).text, p->pid, lane->tid);

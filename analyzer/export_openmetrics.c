@@ -2,10 +2,8 @@
 #include <inttypes.h>
 #include <stddef.h>
 
-#include "analyzer/compare_words.h"
+#include "analyzer/escape.h"
 #include "analyzer/export.h"
-
-static const struct iot_escape label[] = {{'\\', "\\\\"}, {'"', "\\\""}, {0}};
 
 /* Of seconds: whole nanoseconds. */
 enum { NS_DIGITS = 9 };
@@ -83,9 +81,9 @@ int iot_export_openmetrics(const struct iot_exported *x, FILE *out)
     fputs(
         "# TYPE iotrace_run info\n# HELP iotrace_run What was traced.\niotrace_run_info{program=\"",
         out);
-    iot_write_escaped(out, x->trace->processes[0].exe, label, "\\\\");
+    iot_write_escaped(out, x->trace->processes[0].exe, iot_escapes_label, "\\\\");
     fputs("\",host=\"", out);
-    iot_write_escaped(out, r->run.host, label, "\\\\");
+    iot_write_escaped(out, r->run.host, iot_escapes_label, "\\\\");
     fputs("\"} 1\n", out);
     put_help(out, "wall", "seconds", "How long the run took.");
     fprintf(out, "iotrace_wall_seconds %.*f\n", NS_DIGITS, (double)x->model->wall_ns / 1e9);

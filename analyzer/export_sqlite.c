@@ -1,12 +1,10 @@
 /* A run as a SQLite database: the tables, and the views of doc/sql/views.sql. */
+#include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/export_tables.h"
-
-#ifdef IOT_HAVE_SQLITE
-
-#include <sqlite3.h>
+#include "analyzer/memstream.h"
 
 /* What each column is stands in the schema, as comments. */
 static void put_create(FILE *out, const struct iot_export_table *table)
@@ -29,17 +27,15 @@ static void put_insert(FILE *out, const struct iot_export_table *table)
 static char *statement(const struct iot_export_table *table,
                        void (*put)(FILE *out, const struct iot_export_table *table))
 {
-    char *text = NULL;
-    size_t n = 0;
-    FILE *out = open_memstream(&text, &n);
-    if (!out)
+    struct iot_memstream m;
+    if (iot_memstream_open(&m))
         return NULL;
-    put(out, table);
-    if (fclose(out)) {
-        free(text);
-        text = NULL;
+    put(m.stream, table);
+    if (iot_memstream_close(&m)) {
+        free(m.text);
+        return NULL;
     }
-    return text;
+    return m.text;
 }
 
 static int bind(sqlite3_stmt *insert, int k, const struct iot_column *c, struct iot_cell cell,
@@ -95,21 +91,7 @@ int iot_export_sqlite(const struct iot_exported *x, const char *path, char error
     if (status == SQLITE_OK)
         status = sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
     if (status != SQLITE_OK)
-        snprintf(error, 512, "%s: %s", path, db ? sqlite3_errmsg(db) : sqlite3_errstr(status));
+        snprintf(error, 512, "%s", db ? sqlite3_errmsg(db) : sqlite3_errstr(status));
     sqlite3_close(db);
     return status == SQLITE_OK ? 0 : -1;
 }
-
-#else
-
-int iot_export_sqlite(const struct iot_exported *x, const char *path, char error[512])
-{
-    (void)x;
-    snprintf(error, 512,
-             "%s: this iotrace was built without SQLite: install libsqlite3-dev, and "
-             "build it again; or use --format parquet or csv",
-             path);
-    return -1;
-}
-
-#endif

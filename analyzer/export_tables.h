@@ -45,7 +45,7 @@ int iot_export_parquet(const struct iot_exported *x, const struct iot_export_tab
                        FILE *out);
 
 /* All tables and the views on them, into a database file that is empty or not there. 0, or -1 with
- * one line in `error`. */
+ * one line in `error`, which does not name the file. */
 int iot_export_sqlite(const struct iot_exported *x, const char *path, char error[512]);
 
 #endif

@@ -8,12 +8,6 @@ enum { EXACT, GLOB, SUFFIX, WAYS };
 /* Longer ones are compared by their first part. */
 enum { COMPARED_BYTES = 64 };
 
-static const char *last_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static int is_suffix(const char *path, const char *end)
 {
     size_t n = strlen(path), n_end = strlen(end);
@@ -25,7 +19,7 @@ static int is_suffix(const char *path, const char *end)
 bool iot_path_matches(const char *path, const char *glob)
 {
     if (!strchr(glob, '/'))
-        return !fnmatch(glob, last_of(path), 0);
+        return !fnmatch(glob, basename(path), 0);
     while (fnmatch(glob, path, 0)) {
         path = strchr(path, '/');
         if (*glob == '/' || !path++)
@@ -87,13 +81,13 @@ static unsigned distance(const char *a, size_t n_a, const char *b, size_t n_b)
 size_t iot_files_nearest(const struct iot_trace *trace, const char *name, uint32_t *found,
                          size_t room)
 {
-    const char *wanted = last_of(name);
+    const char *wanted = basename(name);
     size_t n_wanted = strnlen(wanted, COMPARED_BYTES), n = 0;
     unsigned limit = (unsigned)n_wanted / 2, far[8];
     room = room < sizeof far / sizeof *far ? room : sizeof far / sizeof *far;
 
     for (uint32_t f = 1; f < trace->n_files && room; f++) {
-        const char *last = last_of(trace->files[f].name);
+        const char *last = basename(trace->files[f].name);
         size_t n_last = strnlen(last, COMPARED_BYTES);
         size_t differ = n_last > n_wanted ? n_last - n_wanted : n_wanted - n_last;
         if (differ > limit || (n == room && differ >= far[n - 1]))

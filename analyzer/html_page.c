@@ -1,48 +1,24 @@
 #include "analyzer/html_page.h"
 
 #include <stdlib.h>
-#include <string.h>
 
+#include "analyzer/escape.h"
+#include "analyzer/memstream.h"
 #include "analyzer/report_json.h"
 #include "analyzer/view.h"
 
-int iot_memory_open(struct iot_memory *m)
-{
-    *m = (struct iot_memory){0};
-    m->stream = open_memstream(&m->text, &m->n);
-    return m->stream ? 0 : -1;
-}
-
-int iot_memory_close(struct iot_memory *m)
-{
-    int failed = ferror(m->stream);
-    return fclose(m->stream) || failed ? -1 : 0;
-}
+static const struct iot_escape markup[] = {{'<', "&lt;"},   {'>', "&gt;"}, {'&', "&amp;"},
+                                           {'"', "&quot;"}, {'\n', "\n"}, {0}};
 
 static void put_part(FILE *out, const struct iot_html_part *part)
 {
     fwrite(part->text, 1, part->n, out);
 }
 
-static void put_escaped(FILE *out, const char *text, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        const char *as = text[i] == '<'   ? "&lt;"
-                         : text[i] == '>' ? "&gt;"
-                         : text[i] == '&' ? "&amp;"
-                         : text[i] == '"' ? "&quot;"
-                                          : NULL;
-        if (as)
-            fputs(as, out);
-        else
-            fputc(text[i], out);
-    }
-}
-
-void iot_html_text(FILE *out, const char *text, size_t n)
+void iot_html_text(FILE *out, const char *text)
 {
     fputs("<noscript><pre>", out);
-    put_escaped(out, text, n);
+    iot_write_escaped(out, text, markup, "\\");
     fputs("</pre></noscript>\n", out);
 }
 
@@ -91,12 +67,12 @@ static int write_view(FILE *out, const struct iot_reporting *w)
 static int put(FILE *out, const struct iot_reporting *w, const char *name, const char *suffix,
                int (*write)(FILE *out, const struct iot_reporting *w))
 {
-    struct iot_memory m;
+    struct iot_memstream m;
     char id[40];
-    if (iot_memory_open(&m))
+    if (iot_memstream_open(&m))
         return -1;
     int failed = write(m.stream, w);
-    failed = iot_memory_close(&m) || failed;
+    failed = iot_memstream_close(&m) || failed;
     snprintf(id, sizeof id, "%s%s", name, suffix);
     if (!failed)
         iot_html_data(out, id, m.text, m.n);
@@ -126,7 +102,7 @@ void iot_html_begin(FILE *out, const char *title, const char *description,
             "<meta name=\"generator\" content=\"iotrace\">\n<meta name=\"description\" "
             "content=\"",
             iot_html_style.sha256, script->sha256);
-    put_escaped(out, description, strlen(description));
+    iot_write_escaped(out, description, markup, "\\");
     fprintf(out, "\">\n<title>%s</title>\n<style>", title);
     put_part(out, &iot_html_style);
     fputs("</style>\n</head>\n<body>\n", out);

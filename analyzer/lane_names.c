@@ -7,15 +7,9 @@
 
 enum { COMM_BYTES = 16, NAME_BYTES = 128 };
 
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static const char *program_of(const struct iot_process *p)
 {
-    return last_part(p->exe);
+    return basename(p->exe);
 }
 
 /* Threads have the name of their program, as it was called, until they take one. */
@@ -30,7 +24,7 @@ static int own_name(const struct iot_trace *trace, const struct iot_lane *lane,
     memcpy(name + 8, &e->addr[last - 1], 8);
     name[COMM_BYTES] = '\0';
     const struct iot_process *p = &trace->processes[lane->process];
-    const char *first = p->command && p->command[0] ? last_part(p->command[0]) : "";
+    const char *first = p->command && p->command[0] ? basename(p->command[0]) : "";
     return name[0] && strncmp(name, program_of(p), COMM_BYTES - 1) != 0 &&
            strncmp(name, first, COMM_BYTES - 1) != 0;
 }
@@ -58,7 +52,7 @@ static int is_interpreter(const char *program)
 
 int iot_is_python(const char *path)
 {
-    return !strncmp(last_part(path), "python", 6);
+    return !strncmp(basename(path), "python", 6);
 }
 
 /* The program, or the script that its interpreter runs: the first argument, if that is no option. */
@@ -67,7 +61,7 @@ static const char *called(const struct iot_process *p)
     const char *program = program_of(p);
     int has_script = p->command && p->command[0] && p->command[1] && *p->command[1] &&
                      *p->command[1] != '-' && is_interpreter(program);
-    return has_script ? last_part(p->command[1]) : program;
+    return has_script ? basename(p->command[1]) : program;
 }
 
 static int has_others(const struct iot_trace *trace)

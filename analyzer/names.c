@@ -301,12 +301,6 @@ static const char *without_deleted(struct iot_arena *arena, const char *name)
     return iot_arena_text(arena, name, n - tail);
 }
 
-static const char *last_component(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 struct inode_look {
     const struct iot_files *files;
     const char *name;
@@ -318,12 +312,12 @@ static int same_inode(const void *user, uint32_t index)
     const struct inode_look *look = user;
     const struct iot_file *f = &look->files->files[index];
     return f->dev == look->dev && f->ino == look->ino &&
-           !strcmp(last_component(f->name), last_component(look->name));
+           !strcmp(basename(f->name), basename(look->name));
 }
 
 static uint64_t inode_hash(const struct inode_look *look)
 {
-    const char *last = last_component(look->name);
+    const char *last = basename(look->name);
     uint64_t parts[3] = {look->dev, look->ino, iot_table_hash(last, strlen(last))};
     return iot_table_hash(parts, sizeof parts);
 }

@@ -95,7 +95,8 @@ static void put_usage(const struct iot_synopsis *synopsis)
     putchar('\n');
 }
 
-void iot_options_help(const struct iot_synopsis *synopsis)
+/* Lines of at most 80 columns. */
+static void put_help(const struct iot_synopsis *synopsis)
 {
     int column = help_column(synopsis);
     put_usage(synopsis);
@@ -292,7 +293,7 @@ struct iot_parsed iot_options_parse(const struct iot_synopsis *synopsis, int arg
         if (!o)
             return (struct iot_parsed){.done = true, .status = fault(synopsis, found, argv)};
         if (o == &help_row) {
-            iot_options_help(synopsis);
+            put_help(synopsis);
             return (struct iot_parsed){.done = true, .status = iot_finish_stdout()};
         }
         if (take(synopsis, o, optarg, values))

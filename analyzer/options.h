@@ -65,7 +65,4 @@ struct iot_parsed {
 struct iot_parsed iot_options_parse(const struct iot_synopsis *synopsis, int argc, char **argv,
                                     void *values);
 
-/* --help: lines of at most 80 columns. */
-void iot_options_help(const struct iot_synopsis *synopsis);
-
 #endif

@@ -6,12 +6,6 @@
 
 enum { WORDS_BYTES = 400 };
 
-static const char *last_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static const char *kept(struct iot_arena *arena, const char *text)
 {
     return text ? iot_arena_text(arena, text, strlen(text)) : NULL;
@@ -42,8 +36,8 @@ static unsigned of_source(const struct iot_frame *frame, const struct iot_source
     char words[WORDS_BYTES];
     for (unsigned i = 0; i < n; i++) {
         const char *function = lines[i].function ? lines[i].function : "?";
-        snprintf(words, sizeof words, "%s:%" PRIu32 " %s (%s)", last_of(lines[i].file), lines[i].line, function,
-                 last_of(frame->module));
+        snprintf(words, sizeof words, "%s:%" PRIu32 " %s (%s)", basename(lines[i].file), lines[i].line, function,
+                 basename(frame->module));
         places[i] = (struct iot_place){.words = kept(arena, words),
                                        .function = kept(arena, lines[i].function),
                                        .file = kept(arena, lines[i].file),

@@ -74,8 +74,7 @@ static int is_go(const struct iot_program *p)
 
 static int is_musl(const struct iot_program *p)
 {
-    const char *slash = strrchr(p->elf.interpreter, '/');
-    return p->elf.needs_musl || !strncmp(slash ? slash + 1 : p->elf.interpreter, "ld-musl", 7);
+    return p->elf.needs_musl || !strncmp(basename(p->elf.interpreter), "ld-musl", 7);
 }
 
 /* Whether execution may change who we are at all. */
@@ -241,8 +240,7 @@ static char *started_by_env(char *line)
 
 static int is_env(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    return !strcmp(slash ? slash + 1 : path, "env");
+    return !strcmp(basename(path), "env");
 }
 
 /* What stands behind "#!", in place of the script in `binary`. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analyzer/html_page.h"
+#include "analyzer/memstream.h"
 #include "analyzer/report_text.h"
 #include "analyzer/verdict.h"
 
@@ -10,13 +11,13 @@
 static int put_text(FILE *out, const struct iot_report *r)
 {
     const struct iot_text_style style = {0};
-    struct iot_memory m;
-    if (iot_memory_open(&m))
+    struct iot_memstream m;
+    if (iot_memstream_open(&m))
         return -1;
     iot_report_write_text(r, m.stream, &style);
-    int failed = iot_memory_close(&m);
+    int failed = iot_memstream_close(&m);
     if (!failed)
-        iot_html_text(out, m.text, m.n);
+        iot_html_text(out, m.text);
     free(m.text);
     return failed;
 }
@@ -34,11 +35,11 @@ static int write_page(FILE *out, const struct iot_reporting *w)
 
 char *iot_report_html(const struct iot_reporting *reporting, size_t *n)
 {
-    struct iot_memory m;
-    if (iot_memory_open(&m))
+    struct iot_memstream m;
+    if (iot_memstream_open(&m))
         return NULL;
     int failed = write_page(m.stream, reporting);
-    if (iot_memory_close(&m) || failed) {
+    if (iot_memstream_close(&m) || failed) {
         free(m.text);
         return NULL;
     }

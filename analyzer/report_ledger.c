@@ -23,7 +23,8 @@ static double fixed_ns(const struct iot_figures *f)
     return fixed + calls < service ? fixed + calls : fixed;
 }
 
-struct io_ledger_event iot_ledger_event(enum iot_object object, const struct iot_figures *f)
+/* The event of one object of the four; its `bytes` and all times are totals. */
+static struct io_ledger_event event_of(enum iot_object object, const struct iot_figures *f)
 {
     struct io_ledger_event e = IO_LEDGER_EVENT_INIT;
     double fixed = fixed_ns(f), moving = (double)f->service_ns - fixed;
@@ -70,7 +71,7 @@ int iot_report_write_ledger(const struct iot_report *r, FILE *out)
         const struct iot_phase *phase = &r->phases->phases[p];
         for (int o = 0; o < IOT_OTHER; o++) {
             const struct iot_figures *f = &phase->objects[o].figures;
-            struct io_ledger_event e = iot_ledger_event((enum iot_object)o, f);
+            struct io_ledger_event e = event_of((enum iot_object)o, f);
             if (!is_empty(f))
                 put_event(&json, &e, r->phases->n > 1 ? phase->name : NULL);
         }

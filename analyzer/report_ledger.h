@@ -10,11 +10,7 @@
 
 #include <stdio.h>
 
-#include "analyzer/ledger.h"
 #include "analyzer/report.h"
-
-/* The event of one object of the four, in a phase or in all of them; its `bytes` and all times are totals. */
-struct io_ledger_event iot_ledger_event(enum iot_object object, const struct iot_figures *figures);
 
 /* Returns 0, or the errno of the first write that failed. */
 int iot_report_write_ledger(const struct iot_report *report, FILE *out);

@@ -133,8 +133,7 @@ const struct iot_rule *iot_rules_find_made(const struct iot_rules *rules, const 
                                            int (*made_from)(const void *user, size_t rule),
                                            const void *user)
 {
-    const char *slash = strrchr(path, '/');
-    const char *last = slash ? slash + 1 : path;
+    const char *last = basename(path);
     size_t n_path = strlen(path), n_last = n_path - (size_t)(last - path);
     uint64_t letters = letters_of(path, n_path);
 
@@ -266,8 +265,7 @@ static int read_line(const struct line *line, char *text, struct iot_rule *rule)
 static int add(struct iot_rules *rules, const struct line *line, struct iot_rule *rule)
 {
     char why[ERROR_BYTES];
-    const char *slash = strrchr(line->path, '/');
-    int n = snprintf(why, sizeof why, "rule %s, %s:%u", rule->glob, slash ? slash + 1 : line->path,
+    int n = snprintf(why, sizeof why, "rule %s, %s:%u", rule->glob, basename(line->path),
                      line->number);
     size_t n_why = n < 0 ? 0 : (size_t)n < sizeof why ? (size_t)n : sizeof why - 1;
     struct iot_rule *more = realloc(rules->rules, (rules->n + 1) * sizeof *more);

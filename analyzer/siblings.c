@@ -5,13 +5,6 @@
 
 #include "analyzer/table.h"
 
-/* Where the last component starts. */
-static const char *last_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static int is_digit(char c)
 {
     return c >= '0' && c <= '9';
@@ -20,7 +13,7 @@ static int is_digit(char c)
 /* Each run of digits in the last component becomes one '0'. */
 static size_t fold(char *to, const char *path)
 {
-    size_t n = (size_t)(last_of(path) - path);
+    size_t n = (size_t)(basename(path) - path);
     memcpy(to, path, n);
     for (const char *p = path + n; *p; p++)
         if (!is_digit(*p))
@@ -40,8 +33,8 @@ static int same_pattern(const void *user, uint32_t index)
 {
     const struct look *look = user;
     const char *a = look->name, *b = look->trace->files[look->groups->groups[index].file].name;
-    size_t n = (size_t)(last_of(a) - a);
-    if (n != (size_t)(last_of(b) - b) || memcmp(a, b, n))
+    size_t n = (size_t)(basename(a) - a);
+    if (n != (size_t)(basename(b) - b) || memcmp(a, b, n))
         return 0;
     for (a += n, b += n; *a && *b; a++, b++) {
         if (is_digit(*a) && is_digit(*b)) {

@@ -179,24 +179,18 @@ const char *iot_symbols_function(struct iot_symbols *symbols, const struct iot_f
     return s ? s->name : NULL;
 }
 
-static const char *last_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 void iot_symbols_name(struct iot_symbols *symbols, const struct iot_frame *frame, char *to,
                       size_t bytes)
 {
     if (iot_frame_is_python(frame)) {
         struct iot_python_words p = iot_frame_python(frame);
-        snprintf(to, bytes, "%s:%" PRIu64 " %.*s", last_of(p.file), frame->offset, p.n_function, p.function);
+        snprintf(to, bytes, "%s:%" PRIu64 " %.*s", basename(p.file), frame->offset, p.n_function, p.function);
         return;
     }
     const struct iot_symbols_module *m = module_of(symbols, frame->module);
     const struct iot_symbol *s = m ? iot_symbols_find(&m->table, frame->offset) : NULL;
     const char *space = strchr(frame->module, ' ');
-    const char *base = last_of(space ? space + 1 : frame->module);
+    const char *base = basename(space ? space + 1 : frame->module);
     int jit = !strncmp(frame->module, "jit ", 4);
     if (s && jit)
         snprintf(to, bytes, "%s", s->name);

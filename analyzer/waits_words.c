@@ -76,8 +76,7 @@ static int find_waiters(struct words *w)
 
 static const char *fold(struct iot_arena *arena, const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    size_t n = slash ? (size_t)(slash + 1 - path) : 0;
+    size_t n = (size_t)(basename(path) - path);
     char *to = iot_arena_take(arena, strlen(path) + 1), *p = to;
     if (!to)
         return NULL;

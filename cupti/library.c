@@ -31,17 +31,11 @@ struct found {
     const char *name; /* what the file's name starts with */
 };
 
-static const char *name_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static int look(struct dl_phdr_info *object, size_t bytes, void *user)
 {
     struct found *found = user;
     (void)bytes;
-    if (!object->dlpi_name || strncmp(name_of(object->dlpi_name), found->name, strlen(found->name)))
+    if (!object->dlpi_name || strncmp(basename(object->dlpi_name), found->name, strlen(found->name)))
         return 0;
     snprintf(found->path, sizeof found->path, "%s", object->dlpi_name);
     return 1;

@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <string.h>
 
+#include "format/gpu_unseen.h"
 #include "preload/gpu.h"
 #include "preload/lineage.h"
 #include "preload/process.h"

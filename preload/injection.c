@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "format/gpu_unseen.h"
 #include "preload/gpu.h"
 #include "preload/image.h"
 #include "preload/real.h"
@@ -48,7 +49,8 @@ void iot_gpu_start(const char *wanted)
         *start_folder = '\0';
 }
 
-void iot_gpu_note(enum iot_gpu_unseen what, const char *text)
+/* A gpu_unseen row in the lane of the calling thread. */
+static void note(enum iot_gpu_unseen what, const char *text)
 {
     static uint32_t noted; /* once each */
     struct iot_thread *t = iot_enter_always();
@@ -81,7 +83,7 @@ static const char *find_subscriber(void)
             return path;
     }
     *iot_text_put(p, places[0]) = '\0';
-    iot_gpu_note(IOT_GPU_SUBSCRIBER, path);
+    note(IOT_GPU_SUBSCRIBER, path);
     return NULL;
 }
 
@@ -102,11 +104,11 @@ static char *answer(char *given)
     if (!iot_enter_always() || !driver_is_loaded())
         path = NULL;
     else if (given && strcmp(given, "none") == 0)
-        iot_gpu_note(IOT_GPU_OFF, INJECTION "=none");
+        note(IOT_GPU_OFF, INJECTION "=none");
     else if (given && !strstr(given, SUBSCRIBER))
-        iot_gpu_note(IOT_GPU_TAKEN, given);
+        note(IOT_GPU_TAKEN, given);
     else if (!given && iot_gpu_wanted == IOT_GPU_WANTS_NOTHING)
-        iot_gpu_note(IOT_GPU_OFF, "IOTRACE_CUDA=0");
+        note(IOT_GPU_OFF, "IOTRACE_CUDA=0");
     else if (!given)
         path = find_subscriber();
     errno = saved;

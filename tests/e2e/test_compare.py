@@ -261,7 +261,15 @@ def check_again(place, made_up):
     return bad + expect(made, **{figure: "missing"})
 
 
-def explains(factor):
+def put_lines(site, line):
+    """The site where its places are known by line: in a file of C, called from one of Python."""
+    site["frames"] = ["read+0x1 (libc.so.6)", f"part.c:{line} load_part (app)", f"run.py:{line} load"]
+    site["places"] = [{"function": "read", "file": None, "line": None},
+                      {"function": "load_part", "file": "/s/part.c", "line": line},
+                      {"function": "load", "file": "/s/run.py", "line": line}]
+
+
+def explains(factor, lines=False):
     """One call site, one phase and one wait make most of what the artifact costs."""
     def change(made):
         def figures(ns, **more):
@@ -272,6 +280,8 @@ def explains(factor):
                                  path="/d/model.bin", frames=["read+0x1 (libc.so.6)", "peek+0x7 (app)"]),
                          figures(500, service_ns=0, calls=9, bytes=0, object="output", path="/d/out",
                                  frames=["write+0x1 (libc.so.6)"])]
+        if lines:
+            put_lines(made["sites"][0], 10 * factor)
         made["phases"] = [{"name": name, "start_ns": 0, "end_ns": 0, "steps": 0, "step_ns": None,
                            "objects": [figures(ns, object="artifact")]}
                           for name, ns in (("cold_start", 180), ("steady", 20))]
@@ -293,6 +303,10 @@ def check_why(made_up):
             "main thread waits for loader (reading"]
     if len(why) != len(want) or not all(word in line for word, line in zip(want, why)):
         return [f"why is {why}"]
+    made, _ = comparing.ask(made_up.side(explains(1, True)), made_up.side(explains(2, True)))
+    why = made["by"]["artifact.exposed"]["why"]
+    if "called from load > load_part > read: 30 → 30 calls; exposed 150 ms → 300 ms" not in why:
+        return [f"the same functions at other lines: {why}"]
     return []
 
 
