@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analyzer/text.h"
 #include "analyzer/trace.h"
@@ -37,12 +38,22 @@ void iot_tell_part(const char *command, const struct iot_trace *trace)
                   trace->folder, (unsigned long long)trace->whole.events, trace->events.n);
 }
 
-int iot_finish_stdout(void)
+int iot_stream_failure(FILE *stream)
 {
     errno = 0;
-    if (!fflush(stdout) && !ferror(stdout))
+    if (!fflush(stream) && !ferror(stream))
+        return 0;
+    /* It failed before, and what it held is gone: what is written behind that fails likewise. */
+    if (!errno && write(fileno(stream), "\n", 1) >= 0)
+        errno = EIO;
+    return errno;
+}
+
+int iot_finish_stdout(void)
+{
+    int reason = iot_stream_failure(stdout);
+    if (!reason)
         return IOT_EXIT_OK;
-    iot_error("standard output: %s; the output is not complete",
-              errno ? strerror(errno) : "write error");
+    iot_error("standard output: %s; the output is not complete", strerror(reason));
     return IOT_EXIT_USAGE;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "analyzer/cmd.h"
 #include "analyzer/export_tables.h"
@@ -101,22 +102,39 @@ static int write_file(const struct iot_exported *x, const struct options *o, con
     return iot_out_file_close(&out);
 }
 
+static char *path_of(const struct options *o, const struct iot_export_table *t)
+{
+    char *path = NULL;
+    return asprintf(&path, "%s/%s.%s", o->out, t->name, formats[o->format]) < 0 ? NULL : path;
+}
+
+/* A folder of this export's making, in which only some tables are. */
+static void remove_folder(const struct options *o)
+{
+    for (const struct iot_export_table *t = iot_export_tables; t->name; t++) {
+        char *path = path_of(o, t);
+        if (path)
+            unlink(path);
+        free(path);
+    }
+    rmdir(o->out);
+}
+
 static int write_folder(const struct iot_exported *x, const struct options *o)
 {
-    if (mkdir(o->out, 0777) && errno != EEXIST) {
+    int is_ours = !mkdir(o->out, 0777), status = IOT_EXIT_OK;
+    if (!is_ours && errno != EEXIST) {
         iot_error("%s: cannot be made: %s", o->out, strerror(errno));
         return IOT_EXIT_USAGE;
     }
-    for (const struct iot_export_table *t = iot_export_tables; t->name; t++) {
-        char *path = NULL;
-        if (asprintf(&path, "%s/%s.%s", o->out, t->name, formats[o->format]) < 0)
-            return out_of_memory();
-        int status = write_file(x, o, path, t);
+    for (const struct iot_export_table *t = iot_export_tables; t->name && !status; t++) {
+        char *path = path_of(o, t);
+        status = path ? write_file(x, o, path, t) : out_of_memory();
         free(path);
-        if (status)
-            return status;
     }
-    return IOT_EXIT_OK;
+    if (status && is_ours)
+        remove_folder(o);
+    return status;
 }
 
 static int write_database(const struct iot_exported *x, const char *path)

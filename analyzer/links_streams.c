@@ -168,6 +168,12 @@ static void take_pages(struct pages *p, int64_t position, int64_t bytes, int emp
         p->end[(p->n - 1) % PAGES_MAX] = position;
         bytes -= odd;
     }
+    int64_t forgotten = bytes / PAGE - PAGES_MAX; /* the ring would not keep them */
+    if (forgotten > 0) {
+        p->n += forgotten;
+        position += forgotten * PAGE;
+        bytes -= forgotten * PAGE;
+    }
     while (bytes > 0) {
         p->last = bytes < PAGE ? bytes : PAGE;
         position += p->last;

@@ -1,6 +1,7 @@
 #include "analyzer/out_file.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -52,6 +53,7 @@ int iot_out_file_open(struct iot_out_file *out, const char *path)
     if (!path)
         return IOT_EXIT_OK;
     out->stream = NULL;
+    signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is an error, as a full disk is */
     int there = !stat(path, &old);
     if (!there || S_ISREG(old.st_mode))
         return open_part(out, there ? &old : NULL);
@@ -76,15 +78,14 @@ int iot_out_file_close(struct iot_out_file *out)
 {
     if (!out->path)
         return iot_finish_stdout();
-    errno = 0;
-    int failed = fflush(out->stream) || ferror(out->stream);
-    int reason = errno;
-    failed |= fclose(out->stream);
-    errno = reason ? reason : errno;
-    if (out->part && !failed)
-        failed = put_in_place(out);
-    int status = failed ? refuse(out->path, "cannot be written") : IOT_EXIT_OK;
-    if (out->part && failed)
+    int reason = iot_stream_failure(out->stream);
+    if (fclose(out->stream) && !reason)
+        reason = errno;
+    if (out->part && !reason && put_in_place(out))
+        reason = errno;
+    errno = reason;
+    int status = reason ? refuse(out->path, "cannot be written") : IOT_EXIT_OK;
+    if (out->part && reason)
         unlink(out->part);
     free(out->part);
     out->part = NULL;

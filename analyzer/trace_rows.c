@@ -6,6 +6,7 @@
 #include "analyzer/events.h"
 #include "analyzer/progress.h"
 #include "analyzer/trace_reading.h"
+#include "format/ops.h"
 
 /* Beyond 104 days a time is not from a clock; sums of what is below do not overflow. */
 static const int64_t LATEST_NS = ((int64_t)1 << 53) - 1;
@@ -57,6 +58,16 @@ static int64_t since_start(struct iot_reading *r, struct iot_image *image, uint6
     return ns;
 }
 
+/* More than an address space holds no call moves; and what is far below what a sum holds adds up. */
+static int64_t bytes_moved(struct iot_image *image, const struct iot_row *row)
+{
+    static const int64_t MOST = (int64_t)1 << 48;
+    if (iot_op_info(row->op)->class_ != IOT_DATA || (row->bytes <= MOST && row->bytes >= -MOST))
+        return row->bytes;
+    iot_container_damage(&image->file, 0, "rows with bytes that cannot be");
+    return row->bytes < 0 ? -MOST : MOST;
+}
+
 /* In a column that is mostly 0, as its room is: a page that is not written to takes no memory. */
 #define SET(place, value)                                                                          \
     do {                                                                                           \
@@ -72,7 +83,7 @@ static void append(struct iot_reading *r, uint32_t image, size_t i, const struct
     e->t1_ns[i] = since_start(r, &r->images[image], row->t1);
     if (e->t1_ns[i] < e->t0_ns[i])
         e->t1_ns[i] = e->t0_ns[i];
-    e->bytes[i] = row->bytes;
+    e->bytes[i] = bytes_moved(&r->images[image], row);
     e->result[i] = row->result;
     e->offset[i] = row->offset;
     SET(e->addr[i], row->addr);

@@ -139,7 +139,8 @@ int iot_whatif_run(struct iot_whatif *w, const struct iot_report *report, const 
             continue;
         w->calls += m->trace->events.op[i] != IOT_OP_GPU_MEMCPY_REST;
         w->service_ns += service[i];
-        if (iot_op_info(m->trace->events.op[i])->class_ == IOT_DATA) /* also where it waited */
+        if (iot_op_info(m->trace->events.op[i])->class_ == IOT_DATA &&
+            m->trace->events.bytes[i] > 0) /* also where it waited */
             w->bytes += m->trace->events.bytes[i];
     }
     if (!error)

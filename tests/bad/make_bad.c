@@ -267,6 +267,14 @@ static void times(struct iot_written *file)
     row[2].t0 = UINT64_C(1) << 62;
     row[2].t1 = row[2].t0 + 1;
 }
+static void bytes(struct iot_written *file)
+{
+    struct iot_row *row = (struct iot_row *)(void *)(live_half(file) + 1);
+    for (int k = 2; k < 4; k++) {
+        row[k].op = IOT_OP_WRITE;
+        row[k].bytes = k == 2 ? INT64_MAX : INT64_MIN;
+    }
+}
 static void unknown_operation(struct iot_written *file)
 {
     struct iot_row *row = (struct iot_row *)(void *)(live_half(file) + 1);
@@ -318,6 +326,7 @@ static const struct {
     CASE(anchors),
     CASE(no_rate),
     CASE(times),
+    CASE(bytes),
     CASE(unknown_operation),
 };
 

@@ -61,6 +61,7 @@ SALVAGED = {
     "fact": (ALL, "a fact that is longer"),
     "anchors": (ALL, "byte 152: anchors of the clock contradict"),
     "no_rate": (ALL, "byte 48: how fast the clock ran"),
+    "bytes": (ALL, "rows with bytes that cannot be"),
     "times": (ALL, "rows with times that cannot be"),
     "unknown_operation": (ALL - 1, None),
 }

@@ -3,6 +3,7 @@ import csv
 import json
 import os
 import re
+import resource
 import shutil
 import sqlite3
 import subprocess
@@ -309,6 +310,39 @@ class Export(unittest.TestCase):
                 done = iotrace("export", self.trace, "--format", name, "-o", "/dev/full", status=2)
                 self.assertEqual(done.stderr, b"iotrace: /dev/full: cannot be written: "
                                               b"No space left on device\n")
+
+    def test_file_size_limit(self):
+        """As a full disk: the reason is said, what was there stays, and nothing is left beside it."""
+        place = self.folder / "limited"
+        for command in (["report", "--format", "html"], ["report", "--format", "json"],
+                        ["export", "--format", "chrome"], ["export", "--format", "sqlite"]):
+            with self.subTest(command):
+                shutil.rmtree(place, ignore_errors=True)
+                place.mkdir()
+                (place / "out").write_text("before")
+                done = subprocess.run([IOTRACE, command[0], self.trace, *command[1:], "-o", place / "out"],
+                                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)),
+                                      capture_output=True, timeout=240, check=False)
+                self.assertEqual(done.returncode, 2, done)
+                self.assertRegex(done.stderr.decode(), r"\Aiotrace: [^\n]*limited/out: [^\n]+\n\Z")
+                if "sqlite" not in command:
+                    self.assertIn(b"cannot be written: File too large\n", done.stderr)
+                self.assertEqual([p.name for p in place.iterdir()], ["out"])
+                self.assertEqual((place / "out").read_text(), "before")
+
+    def test_folder_that_is_not_whole(self):
+        """Is gone if the export made it, and stays if it was there."""
+        for there in False, True:
+            for name in "csv", "parquet":
+                with self.subTest(name, there=there):
+                    place = self.folder / f"part-{name}-{there}"
+                    if there:
+                        place.mkdir()
+                    done = subprocess.run([IOTRACE, "export", self.trace, "--format", name, "-o", place],
+                                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)),
+                                          capture_output=True, timeout=240, check=False)
+                    self.assertEqual((done.returncode, done.stderr.count(b"\n")), (2, 1), done)
+                    self.assertEqual(place.exists(), there)
 
 
 if __name__ == "__main__":

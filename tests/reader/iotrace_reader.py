@@ -15,6 +15,7 @@ sys.dont_write_bytecode = True
 from container import DESC, STRING, File, Newer, Rejected
 
 LATEST = (1 << 53) - 1
+BYTES_MOST = 1 << 48
 ADOPTED, DUP = 1 << 31, 1 << 30
 
 # Section 8: what obj2 is. An open's path counts where it gave no descriptor.
@@ -339,6 +340,9 @@ class Run:
         t1 = max(self.time(clock, row.t1), t0)
         if t1 == LATEST:
             file.lose(0, "times that cannot be")
+        if OPERATIONS.get(row.op, ("", "", ""))[2] == "DATA" and abs(row.bytes) > BYTES_MOST:
+            file.lose(0, "bytes that cannot be")
+            row = row._replace(bytes=BYTES_MOST if row.bytes > 0 else -BYTES_MOST)
         last = events[-1] if events else None
         if row.op == EXEC and row.result == -1 and last and last.row.op == EXEC and \
                 last.row.result != -1 and last.t0 == t0:

@@ -109,3 +109,26 @@ Test(links, who_never_held_the_pipe_does_not_end_it)
     struct iot_waker waker = waker_of_end(0, 0, &unexplained);
     cr_expect(waker.kind == IOT_WAKER_NONE);
 }
+
+/* The most that a trace may say of one write would fill more pages than can be counted one by one. */
+Test(links, a_write_that_is_larger_than_any_pipe_waits_for_the_read_of_its_end, .timeout = 20)
+{
+    enum { READS = 2 };
+    const int64_t all = INT64_C(1) << 48, pipe_bytes = 65536;
+    struct run r;
+    struct iot_links links;
+    size_t reads[READS];
+    init(&r);
+    begin(&r, 10, 1, 0, 2 * EOF_AT);
+    size_t write = add(&r, IOT_OP_WRITE, 1000, EOF_AT, PIPE, 0);
+    r.bytes[write] = all;
+    begin(&r, 11, 10, 500, EOF_AT + 1000);
+    for (int k = 0; k < READS; k++) { /* the second reads what makes room for the last page */
+        reads[k] = add(&r, IOT_OP_READ, 2000 + k * 1000, 2500 + k * 1000, PIPE, 0);
+        r.bytes[reads[k]] = k ? pipe_bytes : all - 2 * pipe_bytes;
+    }
+    cr_assert(eq(int, iot_links_find(&links, &r.trace), 0));
+    struct iot_waker waker = links.waker[write];
+    cr_expect(waker.kind == IOT_WAKER_ENTRY && waker.index == reads[READS - 1]);
+    iot_links_free(&links);
+}
