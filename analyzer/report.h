@@ -96,6 +96,12 @@ struct iot_uncalled {
     uint64_t read_bytes, write_bytes;
 };
 
+/* Processes of the run that say the same of themselves. */
+struct iot_rank {
+    const struct iot_identity *identity;
+    uint64_t processes;
+};
+
 struct iot_report_run {
     const char *const *command; /* NULL-terminated */
     const char *host, *cpu, *kernel;
@@ -114,6 +120,8 @@ struct iot_report_run {
     uint64_t uncalled_read_bytes, uncalled_write_bytes;
     struct iot_uncalled *uncalled; /* by bytes, most first; those with some */
     size_t n_uncalled;
+    struct iot_rank *ranks; /* by job, then rank */
+    size_t n_ranks;
     const char **filesystems; /* "mount point type", of the files with data */
     size_t n_filesystems;
 };

@@ -18,7 +18,8 @@ RANGE = ["name", "ranges", "total_ns", "range_ns", "ops", "bytes", "service_ns",
 MARK = ["name", "marks", "first_ns", "last_ns"]
 RUN = ["command", "host", "start_realtime_ns", "processes", "lanes", "events", "dropped_events",
        "salvaged_processes", "clock", "untraced", "not_seen", "storage", "runqueue_ns",
-        "fingerprint", "window", "uncalled", "version"]
+        "fingerprint", "window", "uncalled", "version", "ranks"]
+RANK = ["job", "rank", "local_rank", "world_size", "source", "processes"]
 WINDOW = ["run_ns", "older_events", "parts"]
 UNCALLED = ["pid", "exe", "read_bytes", "write_bytes"]
 UNCALLED_SHOWN = 20
