@@ -161,6 +161,9 @@ int iot_report_make(struct iot_report *report, const struct iot_trace *trace,
                     const struct iot_steps *steps, size_t top);
 void iot_report_free(struct iot_report *report);
 
+/* Whether an event that has a row is a data call whose time is service: latency is of these. */
+int iot_report_is_timed(const struct iot_report *report, size_t event);
+
 /* "warm", "cold", "mixed" or "unknown": what the page cache held of files when they were opened to
  * be read. */
 const char *iot_cache_scope(const struct iot_figures *figures);
