@@ -40,10 +40,16 @@ static int say_straggler(struct iot_job *job)
                     label(job, job->wall.min_unit, least)))
         return -1;
     int64_t exposed = 0;
-    for (int o = 0; o < IOT_OBJECTS; o++)
+    int most_of = 0;
+    for (int o = 0; o < IOT_OBJECTS; o++) {
         exposed = iot_sum(exposed, u->objects[o].at[IOT_COLUMN_exposed_ns]);
-    if (iot_job_say(job, &job->ranks, "Of the longest, %s is exposed I/O, %s computing and %s sleep.",
-                    iot_people_time(exposed).text, iot_people_time(u->numbers[IOT_UNIT_compute_ns]).text,
+        if (u->objects[o].at[IOT_COLUMN_exposed_ns] > u->objects[most_of].at[IOT_COLUMN_exposed_ns])
+            most_of = o;
+    }
+    if (iot_job_say(job, &job->ranks,
+                    "Of the longest, %s is exposed I/O (most of it %s), %s computing and %s sleep.",
+                    iot_people_time(exposed).text, iot_object_names[most_of],
+                    iot_people_time(u->numbers[IOT_UNIT_compute_ns]).text,
                     iot_people_time(u->numbers[IOT_UNIT_sleep_ns]).text))
         return -1;
     for (size_t k = 0; k < u->n_waits && u->waits[k].waited_ns >= of_weight(job); k++) {

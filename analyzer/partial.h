@@ -17,6 +17,8 @@
 #include "analyzer/objects.h"
 #include "analyzer/table.h"
 
+struct iot_report;
+
 #define IOT_PARTIAL_SCHEMA "iotrace-partial/1"
 
 /* Of a unit, so many files are named by each of exposed time, service time and bytes. */
@@ -99,6 +101,9 @@ void iot_partial_free(struct iot_partial *partial);
  * -1 with one line in `error`. */
 int iot_partial_add_folder(struct iot_partial *partial, const char *folder, const char *rules,
                            size_t top, char error[512]);
+
+/* The same of a report with all its files. Returns 0, -1 without memory. */
+int iot_partial_add_report(struct iot_partial *partial, const struct iot_report *report, size_t top);
 
 /* Adds what a file holds. Returns 0, or -1 with one line in `error` (file, byte offset, what to do);
  * then what was read of it is in there, and the partial is of no use. */

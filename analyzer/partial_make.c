@@ -6,7 +6,7 @@
 
 #include "analyzer/arena.h"
 #include "analyzer/partial.h"
-#include "analyzer/reporting.h"
+#include "analyzer/report.h"
 
 enum { COMMAND_BYTES = 200 };
 
@@ -265,16 +265,9 @@ static int add_files(struct iot_partial *p, const struct iot_report *r, size_t t
     return failed ? -1 : 0;
 }
 
-int iot_partial_add_folder(struct iot_partial *partial, const char *folder, const char *rules,
-                           size_t top, char error[512])
+int iot_partial_add_report(struct iot_partial *partial, const struct iot_report *report, size_t top)
 {
-    struct iot_reporting reporting;
-    int failed = iot_reporting_make(&reporting, folder, rules, SIZE_MAX, error);
-    if (!failed && (add_unit(partial, &reporting.report) || add_calls(partial, &reporting.report) ||
-                    add_files(partial, &reporting.report, top))) {
-        snprintf(error, 512, "%.300s: out of memory", folder);
-        failed = -1;
-    }
-    iot_reporting_free(&reporting);
-    return failed;
+    return add_unit(partial, report) || add_calls(partial, report) || add_files(partial, report, top)
+               ? -1
+               : 0;
 }
