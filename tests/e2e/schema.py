@@ -96,6 +96,14 @@ def check_row(bad, what, row):
     check_ready(bad, what, row)
 
 
+def check_ranks(bad, ranks):
+    for row in ranks:
+        bad.fields("a rank", RANK, row)
+        numbers = [row[key] for key in ("rank", "local_rank", "world_size")]
+        if not all(n is None or is_count(n) for n in numbers) or row["processes"] < 1:
+            bad.append(f"ranks of the run: {row}")
+
+
 def check_reads(bad, what, row):
     """No more than was read, no fewer than are other bytes; the ratio is of the two."""
     placed, distinct, ratio = (row[key] for key in READS)
@@ -335,6 +343,7 @@ def check_report(report, complete=True):
         if report["run"]["uncalled"] is None and report["run"]["window"] is None:
             bad.append("uncalled is not known of a whole run")
         check_uncalled(bad, report["run"]["uncalled"])
+        check_ranks(bad, report["run"]["ranks"])
         check_files(bad, report)
         check_curve(bad, report)
         check_waits(bad, report)
@@ -410,6 +419,7 @@ def example():
     run = dict.fromkeys(RUN, 0) | {"window": {
         "run_ns": 5000, "older_events": 0,
         "parts": [{"start_ns": 10, "end_ns": 610}, {"start_ns": 700, "end_ns": 1100}]}}
+    run["ranks"] = [dict(zip(RANK, ("", 3, None, 4, "slurm", 2)))]
     run["uncalled"] = {"read_bytes": 7, "write_bytes": 2, "processes": [
         dict(zip(UNCALLED, (1, "/bin/a", 5, 2))), dict(zip(UNCALLED, (2, "/bin/b", 2, 0)))]}
     phases = []
@@ -482,6 +492,8 @@ BREAKS = {
                                    change("files", 2, "hidden_ns", by=-60)),
     "recoverable beyond service": change("files", 2, "recoverable_ns", by=51),
     "a total beside its objects": change("total", "metadata_ops"),
+    "a rank of nobody": lambda r: r["run"]["ranks"][0].update(processes=0),
+    "a rank below none": lambda r: r["run"]["ranks"][0].update(rank=-1),
     "unseen bytes of nobody": change("run", "uncalled", "read_bytes"),
     "unseen bytes out of order": lambda r: r["run"]["uncalled"]["processes"].reverse(),
     "a file row lost": lambda r: r["files"].pop(),

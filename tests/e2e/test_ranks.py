@@ -37,9 +37,9 @@ LAUNCHERS = {
     "none": ({}, None),
 }
 NAMES = {name for env, _ in LAUNCHERS.values() for name in env}
-# What a process may ask of the folder that all share: its own folder, the marker, its window, its file, and
-# that cut at the end. Nothing that grows with the number of ranks.
-CALLS_MOST = 6
+# What a process asks of the folder that all share by name: its own folder, the marker, its window, its file,
+# and that cut at the end. Nothing that grows with the number of ranks.
+CALLS_MOST = 5
 
 
 def plain(env):
