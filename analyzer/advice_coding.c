@@ -57,15 +57,14 @@ static void shorten(const struct iot_graph *g, const uint32_t *edge_of, const st
     }
 }
 
-/* What the run wins by it. */
+/* What the run wins by it. -1 without memory. */
 static int64_t gain_of(const struct iot_model *model, const int64_t *less_ns)
 {
     struct iot_replay *replay = &model->schedule->replay;
-    iot_replay_set_service(replay, NULL);
-    iot_replay_set_less(replay, less_ns);
+    if (iot_replay_set_service(replay, NULL) || iot_replay_set_less(replay, less_ns))
+        return -1;
     int64_t gain = model->wall_ns - iot_line_ns(iot_replay_run(replay, IOT_LAMBDA_1), IOT_LAMBDA_1);
-    iot_replay_set_less(replay, NULL);
-    return gain;
+    return iot_replay_set_less(replay, NULL) ? -1 : gain;
 }
 
 static int look_at(struct iot_report *r, int object, const uint32_t *edge_of, int64_t *less_ns)
@@ -83,6 +82,8 @@ static int look_at(struct iot_report *r, int object, const uint32_t *edge_of, in
             shorten(g, edge_of, &r->gaps->gaps[k], less_ns);
     }
     int64_t gain = gain_of(r->model, less_ns);
+    if (gain < 0)
+        return -1;
     if (!iot_advice_is_worth(r, gain))
         return 0;
     int n = snprintf(text, sizeof text, "%s %s takes %s beside its I/O of %s", words[object].doing,

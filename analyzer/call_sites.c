@@ -24,29 +24,36 @@ static int by_cost(const void *a, const void *b)
     return x->stack < y->stack ? -1 : x->stack > y->stack;
 }
 
-static int describe(struct iot_call_site *site, const struct sum *sum, const struct iot_trace *trace,
-                    struct iot_symbols *symbols, struct iot_arena *arena)
+static int describe(struct iot_call_site *site, const struct sum *sum,
+                    const struct iot_trace *trace, struct iot_symbols *symbols,
+                    struct iot_arena *arena)
 {
     const struct iot_stack *stack = &trace->stacks.list[sum->stack];
-    char words[400];
+    int importing = 0;
     *site = (struct iot_call_site){.exposed_ns = sum->exposed_ns,
                                    .service_ns = sum->service_ns,
                                    .bytes = sum->bytes,
                                    .calls = sum->calls,
                                    .stack = sum->stack};
-    for (uint32_t k = 0; k < stack->n && k < IOT_SITE_FRAMES; k++) {
-        iot_symbols_name(symbols, &trace->stacks.frames[stack->first + k], words, sizeof words);
-        site->frames[k] = iot_arena_text(arena, words, strlen(words));
-        if (!site->frames[k])
+    for (uint32_t k = 0; k < stack->n && site->n_frames < IOT_SITE_FRAMES; k++) {
+        const struct iot_frame *frame = &trace->stacks.frames[stack->first + k];
+        struct iot_place places[IOT_PLACES_MAX];
+        int again = importing && iot_place_is_import(frame);
+        importing = iot_place_is_import(frame);
+        if (again) /* an import is one thing */
+            continue;
+        unsigned n = iot_places_of(symbols, frame, places, arena);
+        if (!n)
             return -1;
-        site->n_frames++;
+        for (unsigned i = 0; i < n && site->n_frames < IOT_SITE_FRAMES; i++)
+            site->frames[site->n_frames++] = places[i];
     }
     return 0;
 }
 
 int iot_call_sites_find(struct iot_call_site **sites, size_t *n, size_t most,
                         const struct iot_trace *trace, const struct iot_model *model, uint32_t file,
-                        struct iot_arena *arena)
+                        struct iot_changed *changed, struct iot_arena *arena)
 {
     const struct iot_events *e = &trace->events;
     size_t n_stacks = trace->stacks.n;
@@ -75,6 +82,8 @@ int iot_call_sites_find(struct iot_call_site **sites, size_t *n, size_t most,
     int failed = !(*sites = calloc(most, sizeof **sites));
     for (size_t s = 0; s < n_stacks && *n < most && sums[s].calls && !failed; s++)
         failed = describe(&(*sites)[(*n)++], &sums[s], trace, &symbols, arena);
+    if (changed && symbols.changed)
+        *changed = (struct iot_changed){strchr(symbols.changed, ' ') + 1, symbols.n_changed};
     iot_symbols_free_all(&symbols);
     free(sums);
     return failed ? -1 : 0;
@@ -82,17 +91,22 @@ int iot_call_sites_find(struct iot_call_site **sites, size_t *n, size_t most,
 
 void iot_call_site_words(const struct iot_call_site *site, char *to, size_t bytes)
 {
-    uint32_t shown = site->n_frames;
+    const struct iot_place *shown[IOT_SITE_FRAMES];
+    uint32_t n_shown = 0, any_python = 0;
     size_t n = 0;
+    for (uint32_t k = 0; k < site->n_frames; k++)
+        any_python |= site->frames[k].is_python;
     for (uint32_t k = 0; k < site->n_frames; k++) {
-        n += strlen(site->frames[k]) + 3;
-        if (n > bytes && k) {
-            shown = k;
+        const struct iot_place *place = &site->frames[k];
+        if (k && any_python && !place->is_python)
+            continue;
+        n += strlen(place->words) + 3;
+        if (n > bytes && k)
             break;
-        }
+        shown[n_shown++] = place;
     }
     n = 0;
     to[0] = '\0';
-    for (uint32_t k = shown; k-- > 0 && n < bytes;)
-        n += (size_t)snprintf(to + n, bytes - n, "%s%s", site->frames[k], k ? " > " : "");
+    for (uint32_t k = n_shown; k-- > 0 && n < bytes;)
+        n += (size_t)snprintf(to + n, bytes - n, "%s%s", shown[k]->words, k ? " > " : "");
 }

@@ -7,6 +7,7 @@
 #include "analyzer/arena.h"
 #include "analyzer/behaviour.h"
 #include "analyzer/company.h"
+#include "analyzer/rule_sites.h"
 #include "analyzer/table.h"
 
 /* A file as large is data, whatever its name is. */
@@ -17,6 +18,7 @@ enum { UNDECIDED = 255 };
 struct work {
     const struct iot_trace *trace;
     const struct iot_rules *user;
+    struct iot_rule_sites sites; /* of its rules */
     struct iot_classes *classes;
     struct iot_uses uses;
     struct iot_groups groups;
@@ -45,8 +47,28 @@ static int settle(struct iot_file_class *c, enum iot_direction d, int object, en
 static int by_rules(const struct iot_rules *rules, enum iot_by by, const char *name,
                     enum iot_direction d, struct iot_file_class *c)
 {
-    const struct iot_rule *rule = rules ? iot_rules_find(rules, name, d) : NULL;
+    const struct iot_rule *rule = iot_rules_find(rules, name, d);
     return rule ? settle(c, d, rule->object, by, rule->why) : 0;
+}
+
+struct made {
+    const struct iot_rule_sites *sites;
+    uint32_t file;
+    enum iot_direction direction;
+};
+
+static int made_from(const void *user, size_t rule)
+{
+    const struct made *m = user;
+    return m->sites->of_rule[rule][m->file] >> m->direction & 1;
+}
+
+static int by_user(struct work *w, uint32_t f, enum iot_direction d)
+{
+    struct made made = {&w->sites, f, d};
+    const struct iot_rule *rule =
+        w->user ? iot_rules_find_made(w->user, w->trace->files[f].name, d, made_from, &made) : NULL;
+    return rule ? settle(&w->classes->files[f], d, rule->object, IOT_BY_USER, rule->why) : 0;
 }
 
 /* The words for a group are made once. */
@@ -105,7 +127,7 @@ static void decide(struct work *w, uint32_t f, enum iot_direction d)
     const struct iot_use *use = &w->uses.files[f];
     struct iot_file_class *c = &w->classes->files[f];
 
-    if (by_rules(w->user, IOT_BY_USER, file->name, d, c) ||
+    if (by_user(w, f, d) ||
         by_judgement(w, f, iot_judge_channel(&w->uses, file, use, d), IOT_BY_KIND, d))
         return;
     /* A disk below /dev is data, unlike the other things there. */
@@ -201,13 +223,13 @@ static int add_folders(struct work *w, struct iot_table *folders)
 
 enum { MIXED = 254, FOLDERS_UP = 3 };
 
-/* The folders above the file that were listed, a few levels up. */
-static void tell_folders(struct work *w, const struct iot_table *folders, uint32_t f)
+/* The folders above the file that were listed, so many levels up. */
+static void tell_folders(struct work *w, const struct iot_table *folders, uint32_t f,
+                         uint8_t object, int levels)
 {
-    const struct iot_file_class *c = &w->classes->files[f];
     const char *name = w->trace->files[f].name;
     size_t n = strlen(name);
-    for (int up = 0; up < FOLDERS_UP; up++) {
+    for (int up = 0; up < levels; up++) {
         while (n && name[n - 1] != '/')
             n--;
         if (n <= 1)
@@ -217,11 +239,12 @@ static void tell_folders(struct work *w, const struct iot_table *folders, uint32
         if (folder == IOT_NO_INDEX)
             continue;
         uint8_t *its = &w->classes->files[folder].object[IOT_READING];
-        *its = *its == UNDECIDED || *its == c->object[c->main] ? c->object[c->main] : MIXED;
+        *its = *its == UNDECIDED || *its == object ? object : MIXED;
     }
 }
 
-/* A folder whose files are all of one object, those in its folders too, is of that object. */
+/* A folder whose files are all of one object, those in its folders too, is of that object. Not one that
+ * programs are read from: interpreters list it to find them. */
 static int judge_folders(struct work *w)
 {
     struct iot_table folders = {0};
@@ -233,7 +256,9 @@ static int judge_folders(struct work *w)
         const struct iot_file_class *c = &w->classes->files[f];
         uint8_t object = c->object[c->main];
         if (w->groups.of_file[f] && object != UNDECIDED && object != IOT_OTHER)
-            tell_folders(w, &folders, f);
+            tell_folders(w, &folders, f, object, FOLDERS_UP);
+        else if (object == IOT_OTHER && c->by[c->main] == IOT_BY_SURE && w->uses.files[f].read_bytes)
+            tell_folders(w, &folders, f, MIXED, 1);
     }
     for (uint32_t f = 1; f < w->trace->n_files; f++) {
         struct iot_file_class *c = &w->classes->files[f];
@@ -246,12 +271,45 @@ static int judge_folders(struct work *w)
     return 0;
 }
 
+/* --- copies of GPUs: they are of the object whose bytes they carry --- */
+
+static const char *carried_why(struct work *w, const struct iot_file *f)
+{
+    static const char *const memory[] = {"", ", pageable", ", pinned", ", some pageable"};
+    const char *name = w->trace->files[f->carried].name, *slash = strrchr(name, '/');
+    char text[320];
+    int n = snprintf(text, sizeof text, "%s%s %.255s%s", f->several ? "mostly " : "",
+                     f->kind == IOT_FILE_GPU_OUT ? "written to" : "read from",
+                     slash && slash[1] ? slash + 1 : name, memory[f->memory & IOT_HOST_MIXED]);
+    const char *why = iot_arena_text(w->classes->arena, text,
+                                     n < 0                       ? 0
+                                     : (size_t)n < sizeof text ? (size_t)n
+                                                                 : sizeof text - 1);
+    return why ? why : "by the file that it carries bytes of";
+}
+
+static void judge_carried(struct work *w)
+{
+    for (uint32_t f = 1; f < w->trace->n_files; f++) {
+        const struct iot_file *file = &w->trace->files[f];
+        struct iot_file_class *c = &w->classes->files[f];
+        if (!file->carried || c->by[c->main] == IOT_BY_USER)
+            continue;
+        const struct iot_file_class *of = &w->classes->files[file->carried];
+        int object = of->object[file->kind == IOT_FILE_GPU_OUT ? IOT_WRITING : IOT_READING];
+        const char *why = carried_why(w, file);
+        settle(c, IOT_READING, object, IOT_BY_CARRIED, why);
+        settle(c, IOT_WRITING, object, IOT_BY_CARRIED, why);
+    }
+}
+
 static int start(struct work *w)
 {
     size_t n_files = w->trace->n_files;
     w->classes->files = calloc(n_files + 1, sizeof *w->classes->files);
     w->classes->arena = iot_arena_new();
     if (!w->classes->files || !w->classes->arena ||
+        (w->user && iot_rule_sites_gather(&w->sites, w->user, w->trace)) ||
         iot_uses_gather(&w->uses, w->trace, w->steps) ||
         iot_groups_gather(&w->groups, w->trace, &w->uses) ||
         iot_step_use_gather(&w->step_use, w->trace, &w->groups, w->steps))
@@ -284,6 +342,7 @@ static int classify(struct work *w)
         return -1;
     for (uint32_t f = 1; f < n; f++)
         finish_unused(w, f);
+    judge_carried(w);
     return 0;
 }
 
@@ -293,6 +352,7 @@ int iot_classify(struct iot_classes *classes, const struct iot_trace *trace,
     struct work w = {.trace = trace, .user = rules, .steps = steps, .classes = classes};
     *classes = (struct iot_classes){0};
     int result = start(&w) || classify(&w) ? -1 : 0;
+    iot_rule_sites_free(&w.sites);
     iot_uses_free(&w.uses);
     iot_groups_free(&w.groups);
     iot_step_use_free(&w.step_use);

@@ -24,6 +24,7 @@ enum iot_by {
     IOT_BY_SMALL,   /* IOT_SMALL_RULE */
     IOT_BY_LIKELY,  /* IOT_LIKELY_RULE */
     IOT_BY_GUESS,   /* from how it was read, since nothing else says anything */
+    IOT_BY_CARRIED, /* copies of a GPU: the file whose bytes they carry */
     IOT_BY_NOTHING, /* no bytes moved */
 };
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyzer/text.h"
+#include "analyzer/trace.h"
 
 void iot_error(const char *format, ...)
 {
@@ -27,6 +28,13 @@ void iot_error(const char *format, ...)
     }
     fputc('\n', stderr);
     funlockfile(stderr);
+}
+
+void iot_tell_part(const char *command, const struct iot_trace *trace)
+{
+    if (trace->whole.events)
+        iot_error("%s: %s: of its %llu events the newest %zu fit into memory: this is of them alone", command,
+                  trace->folder, (unsigned long long)trace->whole.events, trace->events.n);
 }
 
 int iot_finish_stdout(void)

@@ -4,6 +4,8 @@
 
 #include "analyzer/options.h"
 
+struct iot_trace;
+
 /* Exit statuses. */
 enum {
     IOT_EXIT_OK = 0,
@@ -25,6 +27,9 @@ extern const size_t iot_n_commands;
 /* Prints "iotrace: " and the message as one line on standard error, control characters and bytes
  * that are not UTF-8 as \xNN. */
 void iot_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* One such line where the trace has more events than there was memory for. */
+void iot_tell_part(const char *command, const struct iot_trace *trace);
 
 /* Flushes standard output. Returns IOT_EXIT_OK, or IOT_EXIT_USAGE with an error printed if
  * anything written to it was lost. */

@@ -3,17 +3,19 @@
 #include <string.h>
 
 #include "analyzer/cmd.h"
+#include "analyzer/compare_html.h"
 #include "analyzer/compare_words.h"
 #include "analyzer/out_file.h"
 #include "analyzer/progress.h"
 
 static const char *const formats[] = {"text",   "json",        "markdown", "junit",
-                                      "github", "openmetrics", "csv",      NULL};
+                                      "github", "openmetrics", "csv",      "html", NULL};
 static void (*const writers[])(const struct iot_comparison *, FILE *) = {
     iot_compare_write_text,  iot_compare_write_json,   iot_compare_write_markdown,
     iot_compare_write_junit, iot_compare_write_github, iot_compare_write_openmetrics,
     iot_compare_write_csv,
 };
+enum { HTML = sizeof writers / sizeof *writers };
 
 struct options {
     const char *policy, *rules, *out;
@@ -27,7 +29,7 @@ static const struct iot_option options[] = {
      IOT_OPTION_TEXT, offsetof(struct options, policy), NULL, NULL},
     {"format", 0, "FORMAT",
      "text (the default), json, markdown (for a pull request), junit, github (annotations), "
-     "openmetrics, or csv (every value of every run)",
+     "openmetrics, csv (every value of every run), or html (a page; two runs side by side)",
      IOT_OPTION_WORD, offsetof(struct options, format), formats, NULL},
     {"output", 'o', "FILE", "write there; FILE is there whole or not at all", IOT_OPTION_TEXT,
      offsetof(struct options, out), NULL, NULL},
@@ -96,21 +98,28 @@ static int compare(const struct options *o, const struct iot_parsed parsed[IOT_S
 {
     struct iot_comparison *c = calloc(1, sizeof *c);
     struct iot_out_file out;
-    char error[512];
+    char error[512], *page = NULL;
     int status = IOT_EXIT_USAGE;
+    size_t n = 0;
 
     if (!c)
         return usage("out of memory");
     iot_progress_start();
     int failed = make(c, o, parsed, error);
+    if (!failed && o->format == HTML)
+        failed = !(page = iot_compare_html(c, o->rules, &n, error));
     iot_progress_end();
     if (failed) {
         iot_error("%s", error);
     } else if (!(status = iot_out_file_open(&out, o->out))) {
-        writers[o->format](c, out.stream);
+        if (page)
+            fwrite(page, 1, n, out.stream);
+        else
+            writers[o->format](c, out.stream);
         status = iot_out_file_close(&out);
         status = status ? status : status_of(c);
     }
+    free(page);
     iot_compare_free(c);
     free(c);
     return status;

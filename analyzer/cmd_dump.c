@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "analyzer/cmd.h"
+#include "analyzer/gpu.h"
 #include "analyzer/json_out.h"
 #include "analyzer/links.h"
 #include "analyzer/merge.h"
+#include "analyzer/op_sets.h"
 #include "analyzer/people.h"
 #include "analyzer/progress.h"
 #include "analyzer/text.h"
@@ -33,7 +35,9 @@ const struct iot_synopsis iot_synopsis_dump = {
     .command = "dump",
     .summary = "every event of a run",
     .operands = "DIR",
-    .about = "Prints every event that the run in DIR recorded, by the time it began.\n",
+    .about = "Prints every event that the run in DIR recorded, by the time it began.\n"
+             "What a GPU does, and the calls that made it do so, have one number each in the\n"
+             "place of an offset (#12).\n",
     .options = options,
 };
 
@@ -88,6 +92,25 @@ static void write_waker(struct iot_json *json, const struct iot_trace *t,
     iot_json_end_object(json);
 }
 
+/* What only some have: where the bytes lie in memory, and which call of a thread made a GPU do it. */
+static void write_memory(struct iot_json *json, const struct iot_events *e, size_t i)
+{
+    if (iot_op_has_buffer(e->op[i]) && e->addr[i]) {
+        iot_json_put_uint(json, "addr", e->addr[i]);
+        iot_json_put_uint(json, "addr_bytes",
+                          e->arg[i] ? e->arg[i] : e->bytes[i] > 0 ? (uint64_t)e->bytes[i] : 0);
+    }
+    if (!iot_gpu_op(e->op[i]) || e->op[i] == IOT_OP_GPU_STREAM)
+        return;
+    iot_json_key(json, "correlation");
+    if (e->offset[i])
+        iot_json_int(json, e->offset[i]);
+    else
+        iot_json_null(json);
+    if (e->op[i] == IOT_OP_GPU_LAUNCH && (e->addr[i] || e->result[i]))
+        iot_json_put_uint(json, "addr", e->addr[i] ? e->addr[i] : (uint64_t)e->result[i]);
+}
+
 static void write_json(struct iot_json *json, const struct iot_trace *t,
                        const struct iot_links *links, size_t i, uint32_t lane)
 {
@@ -118,6 +141,7 @@ static void write_json(struct iot_json *json, const struct iot_trace *t,
     iot_json_put_int(json, "errno", e->err[i]);
     if (op->class_ == IOT_WAIT)
         write_waker(json, t, links, i);
+    write_memory(json, e, i);
     iot_json_end_object(json);
 }
 
@@ -137,6 +161,8 @@ static void print_event(const struct iot_trace *t, size_t i, uint32_t lane)
         snprintf(fd, sizeof fd, "%" PRId32, e->fd[i]);
     if (has_offset(e->op[i], e->offset[i]))
         snprintf(offset, sizeof offset, "%" PRId64, e->offset[i]);
+    else if (iot_gpu_op(e->op[i]) && e->op[i] != IOT_OP_GPU_STREAM && e->offset[i])
+        snprintf(offset, sizeof offset, "#%" PRId64, e->offset[i]);
     const char *error = e->err[i] ? strerrorname_np(e->err[i]) : NULL;
     if (error)
         snprintf(result, sizeof result, "%s", error);
@@ -191,6 +217,7 @@ static int dump(const char *folder, bool jsonl)
         iot_error("%s", error);
         return IOT_EXIT_USAGE;
     }
+    iot_tell_part("dump", trace);
     if (iot_merge_init(&merge, trace) || (jsonl && iot_links_find(&links, trace))) {
         iot_error("%s: out of memory; dump it on a machine with more", folder);
         iot_trace_free(trace);

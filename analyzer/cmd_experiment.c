@@ -38,6 +38,10 @@ static const struct iot_option options_of_experiment[] = {
      "also load it from the disk: out of the page cache, and seen to be gone from there",
      IOT_OPTION_FLAG, AT(cold), NULL, NULL},
     {"fsync", 0, NULL, "make what is saved durable", IOT_OPTION_FLAG, AT(fsync), NULL, NULL},
+    {"profile", 0, "LABEL", "of what is checked and measured (PERF-CUDA-MECHANISM)",
+     IOT_OPTION_TEXT, AT(profile), NULL, NULL},
+    {"semantic-id", 0, "LABEL", "of what the figures mean (PERF-IO)", IOT_OPTION_TEXT, AT(semantic),
+     NULL, NULL},
     {"read", 0, "LABEL", "print a result again, what it proves, and what to do next",
      IOT_OPTION_TEXT, offsetof(struct options, read), NULL, NULL},
     {0},
@@ -68,12 +72,17 @@ static int measure(const struct iot_experiment_config *config, const char *path)
 {
     struct iot_experiment x;
     char error[512];
-    int status = IOT_EXIT_USAGE;
+    int status = IOT_EXIT_USAGE, unclaimed = iot_experiment_claim(path);
 
-    if (!access(path, F_OK)) {
+    if (unclaimed == -EEXIST) {
         iot_error("experiment: %s: there is such a result already; give another --label, or --read "
                   "it",
                   path);
+        return IOT_EXIT_USAGE;
+    }
+    if (unclaimed) {
+        iot_error("experiment: %s: %s; give another --results or --label", path,
+                  strerror(-unclaimed));
         return IOT_EXIT_USAGE;
     }
     if (config->mode == IOT_EXPERIMENT_HOST)
@@ -104,7 +113,9 @@ int iot_cmd_experiment(int argc, char **argv)
                                    .seed = DEFAULT_SEED,
                                    .folder = "iotrace-experiment",
                                    .results = "benchmarks/results/perf_io_critical_path",
-                                   .label = "local"}};
+                                   .label = "local",
+                                   .profile = "PERF-CUDA-MECHANISM",
+                                   .semantic = "PERF-IO"}};
     struct iot_parsed parsed = iot_options_parse(&iot_synopsis_experiment, argc, argv, &o);
     char path[4096];
     if (parsed.done)

@@ -6,6 +6,7 @@
 
 #include "analyzer/cmd.h"
 #include "analyzer/explain.h"
+#include "analyzer/explain_families.h"
 #include "analyzer/steps.h"
 #include "analyzer/find_file.h"
 
@@ -30,7 +31,8 @@ const struct iot_synopsis iot_synopsis_explain = {
     .operands = "DIR PATH",
     .about = "Says why a file of the run in DIR is the object it is, how it was read and\n"
              "written, and where its exposed time lies. PATH is its path, the end of it if no\n"
-             "other file's path ends so, or a glob.\n",
+             "other file's path ends so, or a glob. More than 16 files are summed, a row for\n"
+             "those whose names differ in numbers alone.\n",
     .options = options,
 };
 
@@ -45,11 +47,11 @@ static void name_files(const struct iot_trace *t, const uint32_t *files, size_t 
             (size_t)snprintf(text + at, room - at, "%s%s", k ? ", " : "", t->files[files[k]].name);
 }
 
-/* 0, or the exit status. */
+/* 0, or the exit status. `files` has room for all. */
 static int find(const struct iot_trace *t, const struct options *o, uint32_t *files, size_t *n)
 {
     char names[2048];
-    *n = iot_files_find(t, o->path, files, FILES_MAX);
+    *n = iot_files_find(t, o->path, files, t->n_files);
     if (!*n) {
         size_t near = iot_files_nearest(t, o->path, files, NEAREST);
         name_files(t, files, near, names, sizeof names);
@@ -61,7 +63,7 @@ static int find(const struct iot_trace *t, const struct options *o, uint32_t *fi
                 o->path, o->folder);
         return IOT_EXIT_USAGE;
     }
-    if (*n > FILES_MAX || (*n > 1 && !strpbrk(o->path, "*?["))) {
+    if (*n > 1 && !strpbrk(o->path, "*?[")) {
         size_t shown = *n < NEAREST ? *n : NEAREST;
         name_files(t, files, shown, names, sizeof names);
         iot_error("explain: '%s' is %zu files, %s%s; say more of the path", o->path, *n, names,
@@ -69,6 +71,19 @@ static int find(const struct iot_trace *t, const struct options *o, uint32_t *fi
         return IOT_EXIT_USAGE;
     }
     return 0;
+}
+
+static int write_families(const struct iot_explainer *explainer, const struct options *o,
+                          const uint32_t *files, size_t n)
+{
+    struct iot_explained_families all;
+    int failed = iot_explain_families(&all, explainer, o->path, files, n);
+    if (!failed && o->format == IOT_FORMAT_JSON)
+        iot_explain_families_json(&all, stdout);
+    else if (!failed)
+        iot_explain_families_text(&all, stdout);
+    iot_explained_families_free(&all);
+    return failed;
 }
 
 static int write_all(const struct iot_explainer *explainer, const struct options *o,
@@ -96,17 +111,24 @@ static int explain_trace(struct iot_trace *t, const struct options *o,
     struct iot_classes classes = {0};
     struct iot_explainer explainer = {0};
     struct iot_steps steps = {0};
-    uint32_t files[FILES_MAX];
+    uint32_t *files = malloc((t->n_files + NEAREST) * sizeof *files);
     size_t n;
+    if (!files) {
+        iot_error("explain: out of memory for a run of %zu files", t->n_files);
+        return IOT_EXIT_USAGE;
+    }
     int status = find(t, o, files, &n);
-    if (status)
+    if (status) {
+        free(files);
         return status;
+    }
 
+    iot_tell_part("explain", t);
     struct iot_model *model = iot_seen_narrow(t) ? NULL : iot_model_build(t);
     int failed = !model || iot_steps_find(&steps, t, model) ||
                  iot_classify(&classes, t, rules, &steps) ||
                  iot_explainer_init(&explainer, t, model, &classes, &steps) ||
-                 write_all(&explainer, o, files, n);
+                 (n > FILES_MAX ? write_families : write_all)(&explainer, o, files, n);
     if (failed)
         iot_error("%s: out of memory for a run of %zu events", o->folder, t->events.n);
     iot_explainer_free(&explainer);
@@ -114,6 +136,7 @@ static int explain_trace(struct iot_trace *t, const struct options *o,
     iot_steps_free(&steps);
     if (model)
         iot_model_free(model);
+    free(files);
     return failed ? IOT_EXIT_USAGE : iot_finish_stdout();
 }
 

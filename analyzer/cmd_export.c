@@ -146,7 +146,8 @@ static int export(const char *folder, const struct options *o)
     int status = IOT_EXIT_USAGE;
 
     iot_progress_start();
-    int failed = iot_reporting_make(&reporting, folder, o->rules, SIZE_MAX, error);
+    const struct iot_reporting_how how = {.rules = o->rules, .top = SIZE_MAX};
+    int failed = iot_reporting_make(&reporting, folder, &how, error);
     iot_progress_end();
     if (failed)
         iot_error("%s", error);

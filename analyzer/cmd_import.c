@@ -130,25 +130,30 @@ static int read_profile(struct iot_profile *profile, const char *path)
     return failed;
 }
 
+/* The trace's processes so far. */
+struct written {
+    int folder;
+    uint32_t *pids;
+    size_t n;
+};
+
 /* The process number of the recording, if it tells one that is not taken yet. */
-static uint32_t pid_of(const struct iot_profile *p, const uint32_t *taken, size_t n)
+static uint32_t pid_of(int64_t told, const struct written *w)
 {
-    int64_t pid = 1;
-    for (size_t l = 0; l < p->n_lanes && pid == 1; l++)
-        if (!p->lanes[l].gpu && p->lanes[l].pid > 0 && p->lanes[l].pid < UINT32_MAX &&
-            (p->lanes[l].last_span || p->lanes[l].n_steps))
-            pid = p->lanes[l].pid;
-    for (size_t k = 0; k < n; k++)
-        if (taken[k] == (uint32_t)pid) {
+    int64_t pid = told > 0 && told < UINT32_MAX ? told : 1;
+    for (size_t k = 0; k < w->n; k++)
+        if (w->pids[k] == (uint32_t)pid) {
             pid = pid == UINT32_MAX - 1 ? 1 : pid + 1;
             k = SIZE_MAX; /* look again at all */
         }
     return (uint32_t)pid;
 }
 
-static void tell(const char *path, const struct iot_imported *done)
+static void tell(const char *path, size_t processes, const struct iot_imported *done)
 {
     iot_write_printable(stdout, path, strlen(path));
+    if (processes > 1)
+        printf(": %zu processes", processes);
     printf(": %s; %" PRIu64 " threads, %" PRIu64 " GPU streams, %" PRIu64 " steps\n"
            "  %" PRIu64 " GPU copies of %" PRIu64 " bytes, %" PRIu64 " kernels, %" PRIu64
            " memsets, %" PRIu64 " calls, %" PRIu64 " of them waits on record\n"
@@ -166,41 +171,59 @@ static const char *fault_of(const struct iot_profile *p)
     static const int64_t LONGEST_NS = INT64_C(1) << 53;
     if (p->end_ns - p->start_ns >= LONGEST_NS)
         return "it is longer than 104 days";
-    return p->base_ns < 0 ? "its base time is before 1970" : NULL;
+    if (p->base_ns < 0)
+        return "its base time is before 1970";
+    int64_t end;
+    return __builtin_add_overflow(p->end_ns, p->base_ns, &end) ? "its times are beyond all bounds" : NULL;
 }
 
-static int import_file(const char *path, int folder, size_t index, uint32_t *pids)
+/* A file for each process. The root is the main one of the recording that began first. */
+static int write_process(struct iot_profile *p, size_t process, const char *path, struct written *w,
+                         struct iot_imported *done)
+{
+    char name[32];
+    uint32_t *more = realloc(w->pids, (w->n + 1) * sizeof *more);
+    if (!more)
+        return -ENOMEM;
+    w->pids = more;
+    more[w->n] = pid_of(p->n_processes ? p->processes[process].pid : 0, w);
+    snprintf(name, sizeof name, "rank-%zu" IOT_FILE_SUFFIX, w->n);
+    uint32_t pid = more[w->n++];
+    return iot_import_write(p, process, w->folder, name, path, pid, process == p->main_process, done);
+}
+
+static int import_file(const char *path, struct written *w)
 {
     struct iot_profile profile;
-    struct iot_imported done;
-    char name[32];
+    struct iot_imported done = {0};
     int failed = read_profile(&profile, path);
     const char *fault = failed ? NULL : fault_of(&profile);
     if (fault)
         iot_error("import: %s: %s; export it again, or give another file", path, fault);
     failed = failed || fault;
     if (!failed) {
-        snprintf(name, sizeof name, "rank-%zu" IOT_FILE_SUFFIX, index);
-        pids[index] = pid_of(&profile, pids, index);
-        int error = iot_import_write(&profile, folder, name, path, pids[index], index == 0, &done);
+        int error = iot_profile_divide(&profile) ? -ENOMEM : 0;
+        size_t n = profile.n_processes ? profile.n_processes : 1;
+        for (size_t k = 0; k < n && !error; k++)
+            error = write_process(&profile, k, path, w, &done);
         if (error)
             iot_error("import: %s: the trace cannot be written: %s; look at the disk's free space",
                       path, strerror(-error));
         failed = error != 0;
+        if (!failed)
+            tell(path, n, &done);
     }
     iot_profile_free(&profile);
-    if (!failed)
-        tell(path, &done);
     return failed;
 }
 
 /* What is written of a trace that did not become whole is taken away. */
-static void take_away(const char *path, bool made, int folder, size_t files)
+static void take_away(const char *path, bool made, const struct written *w)
 {
-    for (size_t k = 0; k <= files; k++) {
+    for (size_t k = 0; k <= w->n; k++) {
         char name[32];
         snprintf(name, sizeof name, "rank-%zu" IOT_FILE_SUFFIX, k);
-        unlinkat(folder, name, 0);
+        unlinkat(w->folder, name, 0);
     }
     iot_run_folder_drop(path, made);
 }
@@ -209,25 +232,22 @@ static int import(const struct inputs *in, const char *wanted)
 {
     char path[4096], error[512];
     bool made;
-    uint32_t *pids = calloc(in->n + 1, sizeof *pids);
-    int failed = !pids || iot_run_folder_take(path, &made, wanted, error);
-    if (failed) {
-        iot_error("import: %s", pids ? error : "out of memory");
-        free(pids);
+    struct written w = {.folder = -1};
+    if (iot_run_folder_take(path, &made, wanted, error)) {
+        iot_error("import: %s", error);
         return IOT_EXIT_USAGE;
     }
-    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    size_t k = 0;
-    failed = folder < 0;
+    w.folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int failed = w.folder < 0;
     if (failed)
         iot_error("import: %s: %s", path, strerror(errno));
-    for (; k < in->n && !failed; k++)
-        failed = import_file(in->paths[k], folder, k, pids);
-    if (failed && folder >= 0)
-        take_away(path, made, folder, k);
-    if (folder >= 0)
-        close(folder);
-    free(pids);
+    for (size_t k = 0; k < in->n && !failed; k++)
+        failed = import_file(in->paths[k], &w);
+    if (failed && w.folder >= 0)
+        take_away(path, made, &w);
+    if (w.folder >= 0)
+        close(w.folder);
+    free(w.pids);
     if (failed)
         return IOT_EXIT_USAGE;
     printf("the trace is in ");

@@ -32,8 +32,8 @@ static int merge(char *const *paths, int n, const struct options *o)
     int status = IOT_EXIT_USAGE;
 
     iot_progress_start();
-    int failed = iot_partial_init(&partial) ||
-                 iot_job_read(&partial, paths, n, NULL, IOT_PARTIAL_FILES, error);
+    const struct iot_partial_how how = {.top = IOT_PARTIAL_FILES};
+    int failed = iot_partial_init(&partial) || iot_job_read(&partial, paths, n, &how, error);
     iot_progress_end();
     if (failed)
         iot_error("%s", error);

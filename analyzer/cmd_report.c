@@ -18,7 +18,7 @@ enum { TEXT, JSON, MARKDOWN, HTML, LEDGER };
 struct options {
     const char *out, *rules;
     size_t top; /* SIZE_MAX: not given */
-    size_t format;
+    size_t events, format;
     bool partial;
 };
 
@@ -38,6 +38,10 @@ static const struct iot_option options[] = {
     {"top", 0, "N",
      "rows for the N files that add most; the others are one row for each object",
      IOT_OPTION_COUNT, offsetof(struct options, top), NULL, NULL},
+    {"events", 0, "N",
+     "analyse the newest N events, about, and sum up the others; without it as many as there is memory "
+     "for",
+     IOT_OPTION_COUNT, offsetof(struct options, events), NULL, NULL},
     {"partial", 0, NULL,
      "instead of a report, its integers, to be merged with others: a file of the schema "
      "iotrace-partial/1; --top N: files that each unit names, 64 if not given",
@@ -105,11 +109,14 @@ static int report(const char *folder, const struct options *o)
 
     iot_progress_start();
     size_t top = o->format == HTML && o->top == SIZE_MAX ? IOT_HTML_FILES : o->top;
-    int failed = iot_reporting_make(&reporting, folder, o->rules, top, error);
+    const struct iot_reporting_how how = {o->rules, top, o->events};
+    int failed = iot_reporting_make(&reporting, folder, &how, error);
     iot_progress_end();
     if (failed)
         iot_error("%s", error);
-    else
+    else if (!o->events)
+        iot_tell_part("report", reporting.trace);
+    if (!failed)
         status = write_report(&reporting, o);
     iot_reporting_free(&reporting);
     return status;
@@ -150,7 +157,8 @@ static int report_job(char *const *paths, int n, const struct options *o)
 {
     struct iot_partial partial;
     char error[512] = "report: out of memory";
-    size_t top = o->partial && o->top != SIZE_MAX ? o->top : IOT_PARTIAL_FILES;
+    const struct iot_partial_how how = {
+        o->rules, o->partial && o->top != SIZE_MAX ? o->top : IOT_PARTIAL_FILES, o->events};
     int status = IOT_EXIT_USAGE;
 
     if (o->format == HTML || o->format == LEDGER || (o->partial && o->format != TEXT)) {
@@ -160,8 +168,7 @@ static int report_job(char *const *paths, int n, const struct options *o)
         return IOT_EXIT_USAGE;
     }
     iot_progress_start();
-    int failed =
-        iot_partial_init(&partial) || iot_job_read(&partial, paths, n, o->rules, top, error);
+    int failed = iot_partial_init(&partial) || iot_job_read(&partial, paths, n, &how, error);
     iot_progress_end();
     if (failed)
         iot_error("%s", error);

@@ -25,6 +25,10 @@ static const char *const clocks[] = {[TSC] = "tsc", [MONOTONIC] = "monotonic", N
 enum { OFF, SITES, ALL, NO_STACKS };
 static const char *const stacks[] = {[OFF] = "off", [SITES] = "sites", [ALL] = "all", NULL};
 
+enum { GPU_OFF, GPU_COPIES, GPU_FULL, NO_GPU };
+static const char *const gpu[] = {
+    [GPU_OFF] = "off", [GPU_COPIES] = "copies", [GPU_FULL] = "full", NULL};
+
 /* Which part of the run: handed on as variables, as they are. */
 enum { STEPS, AFTER, DURATION, MAX_SIZE, PARTS };
 static const char *const variables[PARTS] = {
@@ -40,6 +44,7 @@ struct options {
     const char *folder;
     size_t clock;  /* NO_CLOCK: not given */
     size_t stacks; /* NO_STACKS: not given */
+    size_t gpu;    /* NO_GPU: not given */
     const char *parts[PARTS];
     bool nvtx;
     struct iot_repeat repeat;
@@ -66,6 +71,10 @@ static const struct iot_option options_of_run[] = {
      offsetof(struct options, parts[DURATION]), NULL, NULL},
     {"max-size", 0, "SIZE", "keep the newest SIZE (16M, 1G) of each process's trace",
      IOT_OPTION_TEXT, offsetof(struct options, parts[MAX_SIZE]), NULL, NULL},
+    {"gpu", 0, "off|copies|full",
+     "what of CUDA's work on a GPU: copies are recorded unasked, and their waits; full adds kernels, "
+     "which costs more",
+     IOT_OPTION_WORD, offsetof(struct options, gpu), gpu, NULL},
     {"nvtx", 0, NULL,
      "record what COMMAND marks with NVTX also where no NVIDIA driver is installed",
      IOT_OPTION_FLAG, offsetof(struct options, nvtx), NULL, NULL},
@@ -130,7 +139,8 @@ static int set_nvtx(const char *library, bool always)
 static int set_environment(const struct options *options, const char *folder, const char *library)
 {
     char pid[24];
-    const char *clock = clocks[options->clock], *of_stacks = stacks[options->stacks];
+    const char *clock = clocks[options->clock], *of_stacks = stacks[options->stacks],
+               *of_gpu = gpu[options->gpu];
     snprintf(pid, sizeof pid, "%ld", (long)getpid());
     for (int k = 0; k < PARTS; k++)
         if (options->parts[k] && setenv(variables[k], options->parts[k], 1))
@@ -138,7 +148,8 @@ static int set_environment(const struct options *options, const char *folder, co
     return set_preload(library) || set_nvtx(library, options->nvtx) ||
            setenv("IOTRACE_RUN", folder, 1) || setenv("IOTRACE_ROOT", pid, 1) ||
            unsetenv("IOTRACE_DIR") || (clock && setenv("IOTRACE_CLOCK", clock, 1)) ||
-           (of_stacks && setenv("IOTRACE_STACKS", of_stacks, 1));
+           (of_stacks && setenv("IOTRACE_STACKS", of_stacks, 1)) ||
+           (of_gpu && setenv("IOTRACE_CUDA", of_gpu, 1));
 }
 
 static const char *of_environment(void *unused, const char *name)
@@ -284,7 +295,7 @@ static void print_report(const char *folder)
     char error[512];
     struct iot_text_style style = {.colour = iot_text_wants_colour(stderr), .brief = true};
 
-    if (iot_reporting_make(&reporting, folder, NULL, SIZE_MAX, error)) {
+    if (iot_reporting_make(&reporting, folder, &(struct iot_reporting_how){.top = SIZE_MAX}, error)) {
         iot_error("run: no report: %s", error);
     } else {
         fputc('\n', stderr);
@@ -336,6 +347,8 @@ static int run(const struct options *options)
     int started = status != -1 && !shared->failed;
     if (started)
         tell(shared, options, &program);
+    else if (*shared->folder)
+        iot_run_folder_drop(shared->folder, shared->made);
     munmap(shared, sizeof *shared);
     if (!started)
         return IOT_EXIT_USAGE;
@@ -391,7 +404,7 @@ static int repeat(struct options *options)
 int iot_cmd_run(int argc, char **argv)
 {
     struct options options = {
-        .clock = NO_CLOCK, .stacks = NO_STACKS, .repeat = {.runs = NOT_REPEATED}};
+        .clock = NO_CLOCK, .stacks = NO_STACKS, .gpu = NO_GPU, .repeat = {.runs = NOT_REPEATED}};
     struct iot_parsed parsed = iot_options_parse(&iot_synopsis_run, argc, argv, &options);
     if (parsed.done)
         return parsed.status;

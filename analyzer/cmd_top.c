@@ -196,7 +196,8 @@ static int look_at(const char *folder, const struct options *o, struct look *bef
     char error[512];
     int live = -1;
 
-    if (iot_reporting_make(&reporting, folder, o->rules, SIZE_MAX, error)) {
+    const struct iot_reporting_how how = {.rules = o->rules, .top = SIZE_MAX};
+    if (iot_reporting_make(&reporting, folder, &how, error)) {
         iot_error("%s", error);
     } else {
         live = (int)iot_live_processes(reporting.trace);

@@ -244,7 +244,8 @@ static int whatif(const char *folder, const struct options *options)
     char error[512];
     int status = IOT_EXIT_USAGE;
 
-    if (iot_reporting_make(&reporting, folder, options->rules, SIZE_MAX, error))
+    const struct iot_reporting_how how = {.rules = options->rules, .top = SIZE_MAX};
+    if (iot_reporting_make(&reporting, folder, &how, error))
         iot_error("%s", error);
     else
         status = answer(folder, options, &reporting.report);

@@ -120,7 +120,8 @@ static int add_trace(struct iot_comparison *c, enum iot_side side, const char *p
     size_t n = 0;
     int status = -1;
 
-    if (!iot_reporting_make(&reporting, path, rules, FILES_MAX, error)) {
+    const struct iot_reporting_how how = {.rules = rules, .top = FILES_MAX};
+    if (!iot_reporting_make(&reporting, path, &how, error)) {
         FILE *out = open_memstream(&text, &n);
         bool written = out && !iot_report_write_json(&reporting.report, out);
         if (out)

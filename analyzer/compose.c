@@ -37,14 +37,16 @@ static void add_lane_edge(const struct iot_model *m, const struct iot_edge *edge
     }
     /* What a stream does between its operations is the GPU's time, too. */
     uint32_t lane = m->schedule->graph.nodes[edge->src].lane;
-    *(m->trace->lanes[lane].kind == IOT_LANE_STREAM ? &parts->gpu_ns : &parts->compute_ns) += rest;
+    int stream = m->trace->lanes[lane].kind == IOT_LANE_STREAM;
+    *(stream ? &parts->gpu_ns : &parts->compute_ns) += rest;
+    parts->gpu_gap_ns += stream ? rest : 0;
 }
 
 void iot_compose(const struct iot_model *m, const struct iot_path *path, const int64_t *service_ns,
                  struct iot_path_parts *parts)
 {
     const struct iot_schedule *s = m->schedule;
-    *parts = (struct iot_path_parts){0};
+    *parts = (struct iot_path_parts){.sleep_ns = path->held_ns};
     for (size_t k = 0; k < path->n_edges; k++) {
         uint32_t n = path->edges[k];
         const struct iot_edge *edge = &s->graph.edges[n];
@@ -54,9 +56,10 @@ void iot_compose(const struct iot_model *m, const struct iot_path *path, const i
             parts->unexplained_ns += edge->base_ns;
         else if (n < s->n_use && s->use[n] == IOT_USE_WAKE)
             parts->wake_ns += edge->base_ns;
-        else if (n < s->n_use && s->use[n] == IOT_USE_GPU)
+        else if (n < s->n_use && s->use[n] == IOT_USE_GPU) {
             parts->gpu_ns += edge->base_ns;
-        else
+            parts->gpu_launch_ns += edge->base_ns;
+        } else
             parts->compute_ns += edge->base_ns;
     }
 }

@@ -123,8 +123,9 @@ void iot_container_free(struct iot_container *c)
     iot_container_close(c);
     free(c->pieces);
     free(c->names);
-    c->pieces = c->names = NULL;
-    c->n_pieces = c->n_names = 0;
+    free(c->older);
+    c->pieces = c->names = c->older = NULL;
+    c->n_pieces = c->n_names = c->n_older = 0;
 }
 
 void iot_container_facts(struct iot_container *c, struct iot_reader *reader,

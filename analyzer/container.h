@@ -29,6 +29,8 @@ struct iot_container {
     size_t n_pieces;
     struct iot_piece *names; /* blocks that are there for their definitions alone */
     size_t n_names;
+    struct iot_piece *older; /* newest.h: not for the model */
+    size_t n_older;
     uint64_t bytes; /* of the file */
     uint32_t damages;
     char damage[160]; /* the first of them: byte offset and what is wrong */

@@ -2,6 +2,8 @@
 #include <dlfcn.h>
 #include <glob.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "analyzer/doctor.h"
 
@@ -38,22 +40,62 @@ static void find_cupti(struct iot_doctor *d)
     }
 }
 
-void iot_doctor_gpu(struct iot_doctor *d)
+/* The subscriber lies where libiotrace.so does; in a build tree, in the folder beside. */
+static void check_subscriber(struct iot_doctor *d)
 {
-    int version = driver_version();
+    static const char *const places[] = {"", "../cupti/"};
+    char path[sizeof d->library + 64];
+    const char *slash = strrchr(d->library, '/');
+    int folder = slash ? (int)(slash + 1 - d->library) : 0, missing = 1;
+    for (size_t k = 0; k < sizeof places / sizeof *places && missing; k++) {
+        snprintf(path, sizeof path, "%.*s%slibiotrace-cupti.so", folder, d->library, places[k]);
+        missing = access(path, R_OK);
+    }
+    if (missing && *d->library)
+        iot_doctor_add(d, IOT_LEVEL_NOTE, "install it beside libiotrace.so",
+                       "there is no libiotrace-cupti.so, so no GPU work will be recorded");
+    else if (IOT_CUPTI_CHECKED)
+        iot_doctor_add(d, IOT_LEVEL_OK, NULL,
+                       "libiotrace-cupti.so agrees with the headers of CUPTI's version %d",
+                       IOT_CUPTI_CHECKED);
+    else
+        iot_doctor_add(d, IOT_LEVEL_NOTE,
+                       "build it with the option cupti_include naming the folder of cupti.h",
+                       "CUPTI's headers were missing when libiotrace-cupti.so was built: it works "
+                       "without, but what it takes for granted was not compared with them");
+}
+
+static void check_wishes(struct iot_doctor *d)
+{
+    const char *wish = getenv("IOTRACE_CUDA");
     for (size_t i = 0; i < sizeof injections / sizeof *injections; i++) {
         const char *value = getenv(injections[i]);
-        if (value && *value)
+        if (value && *value && !strstr(value, "libiotrace"))
             iot_doctor_add(d, IOT_LEVEL_NOTE, "unset it, unless that tool shall run as well",
                            "%s is set to %s: another tool traces the GPU, and that costs time",
                            injections[i], value);
     }
+    if (wish && (!strcmp(wish, "0") || !strcmp(wish, "off")))
+        iot_doctor_add(d, IOT_LEVEL_NOTE, "unset it to record GPU work", "IOTRACE_CUDA is %s", wish);
+}
+
+void iot_doctor_gpu(struct iot_doctor *d)
+{
+    int version = driver_version();
+    check_wishes(d);
+    check_subscriber(d);
     if (!version) {
         iot_doctor_add(d, IOT_LEVEL_OK, NULL, "no CUDA driver (libcuda.so.1), so no GPU work");
         return;
     }
     find_cupti(d);
-    iot_doctor_add(d, IOT_LEVEL_NOTE, "take GPU work from another profiler",
-                   "CUDA driver for %d.%d, %s%s; this version records no GPU work", version / 1000,
-                   version % 1000 / 10, *d->cupti ? "CUPTI in " : "no CUPTI library", d->cupti);
+    if (*d->cupti)
+        iot_doctor_add(d, IOT_LEVEL_OK, NULL, "CUDA driver for %d.%d, CUPTI in %s", version / 1000,
+                       version % 1000 / 10, d->cupti);
+    else
+        iot_doctor_add(d, IOT_LEVEL_NOTE,
+                       "install the CUPTI of the CUDA toolkit, or set CUDA_HOME; a program that brings "
+                       "its own (PyTorch) needs neither",
+                       "CUDA driver for %d.%d, but no libcupti: GPU work will not be recorded",
+                       version / 1000, version % 1000 / 10);
 }

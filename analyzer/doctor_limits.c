@@ -7,7 +7,7 @@
 #define MIB (UINT64_C(1) << 20)
 #define GIB (UINT64_C(1) << 30)
 
-/* The recorder maps a sparse file of 4 GiB for each process, or halves of it down to 1 MiB. */
+/* The recorder makes a sparse file of 4 GiB for each process and maps 256, or halves of these down to 1 MiB. */
 static const struct {
     int resource;
     uint64_t least, wanted; /* below these: nothing, less */
@@ -18,7 +18,7 @@ static const struct {
      "the trace of a process cannot be larger; what does not fit is counted as dropped",
      "ulimit -f unlimited"},
     {RLIMIT_AS, 64 * MIB, 64 * GIB, true, "address space (RLIMIT_AS)",
-     "the trace's file takes up to 4 GiB of it, and less if that is not free",
+     "the trace's file takes a sixteenth of it, and cannot be larger",
      "ulimit -v unlimited"},
     {RLIMIT_NOFILE, 4, 16, false, "descriptors (RLIMIT_NOFILE)",
      "each process needs one for a moment at its start", "ulimit -n 1024"},

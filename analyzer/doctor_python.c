@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 
 #include "analyzer/doctor.h"
+#include "analyzer/lane_names.h"
 
 enum { LIMIT_MS = 5000 };
 
@@ -20,17 +21,11 @@ static const char question[] =
     "    p, 'nvidia', 'cu*', 'lib', 'libcupti.so*')))]\n"
     "print(found[0] if found else '')\n";
 
-static bool is_python(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return !strncmp(slash ? slash + 1 : path, "python", 6);
-}
-
 void iot_doctor_python(struct iot_doctor *d)
 {
     char path[4096], out[16 * 1024], option[] = "-c", text[sizeof question];
     char *argv[] = {path, option, text, NULL}, *set[] = {NULL};
-    bool own = d->program_found && is_python(d->program.binary);
+    bool own = d->program_found && iot_is_python(d->program.binary);
 
     strcpy(text, question);
     if (own)

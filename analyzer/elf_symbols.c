@@ -133,9 +133,10 @@ static int take(struct iot_symbol_table *table, const struct file *f, const Elf6
 int iot_symbols_of_elf(struct iot_symbol_table *table, int fd, const char *build_id, size_t n_id)
 {
     struct file f = {.fd = fd};
-    int failed = -1;
+    int failed = IOT_SYMBOLS_OTHER;
     *table = (struct iot_symbol_table){0};
     if (!read_sections(&f) && has_id(&f, build_id, n_id)) {
+        failed = IOT_SYMBOLS_NONE;
         const Elf64_Shdr *s = of_type(&f, SHT_SYMTAB);
         if (s)
             failed = take(table, &f, s);

@@ -13,7 +13,7 @@ static const struct {
     COLUMN(t0_ns), COLUMN(t1_ns), COLUMN(bytes), COLUMN(result), COLUMN(offset), COLUMN(addr),
     COLUMN(file),  COLUMN(file2), COLUMN(arg),   COLUMN(fd),   COLUMN(stack),    COLUMN(op),     COLUMN(err),
 };
-enum { COLUMNS = sizeof columns / sizeof *columns };
+enum { COLUMNS = sizeof columns / sizeof *columns, PAGE = 4096 };
 
 static void **column(struct iot_events *events, int k)
 {
@@ -25,7 +25,7 @@ int iot_events_init(struct iot_events *events, size_t room)
     memset(events, 0, sizeof *events);
     for (int k = 0; k < COLUMNS; k++) {
         if (room > SIZE_MAX / columns[k].size ||
-            !(*column(events, k) = malloc(room ? room * columns[k].size : 1))) {
+            !(*column(events, k) = calloc(room ? room : 1, columns[k].size))) {
             iot_events_free(events);
             return -1;
         }
@@ -42,13 +42,28 @@ void iot_events_trim(struct iot_events *events)
     }
 }
 
+static int is_zero(const char *p, size_t n)
+{
+    return !n || (!*p && !memcmp(p, p + 1, n - 1));
+}
+
+/* Zeros are not written over zeros: of a column that nothing is in, no page is ever there. */
+static void put(char *to, const char *from, size_t bytes)
+{
+    for (size_t done = 0, n; done < bytes; done += n) {
+        n = bytes - done < PAGE ? bytes - done : PAGE;
+        if (!is_zero(from + done, n) || !is_zero(to + done, n))
+            memmove(to + done, from + done, n);
+    }
+}
+
 void iot_events_move(struct iot_events *events, size_t to, size_t from, size_t n)
 {
     if (to == from)
         return;
     for (int k = 0; k < COLUMNS; k++) {
         char *at = *column(events, k);
-        memmove(at + to * columns[k].size, at + from * columns[k].size, n * columns[k].size);
+        put(at + to * columns[k].size, at + from * columns[k].size, n * columns[k].size);
     }
 }
 
@@ -121,6 +136,8 @@ static void gather(void *column, size_t size, size_t first, size_t n, const uint
                    void *copy)
 {
     char *from = (char *)column + first * size, *to = copy;
+    if (is_zero(from, n * size))
+        return;
     for (size_t i = 0; i < n; i++)
         memcpy(to + i * size, from + order[i] * size, size);
     memcpy(from, to, n * size);

@@ -46,11 +46,25 @@ static int make_folder(struct iot_experiment *x, char error[512])
     return -1;
 }
 
+/* What the kernel would give without swapping, the page cache included; all if it does not say. */
+static uint64_t free_memory(void)
+{
+    char line[128];
+    unsigned long long kib = UINT64_MAX / 1024;
+    FILE *file = fopen("/proc/meminfo", "re");
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "MemAvailable: %llu", &kib) == 1)
+            break;
+    if (file)
+        fclose(file);
+    return (uint64_t)kib * 1024;
+}
+
 static int check_room(const struct iot_experiment *x, char error[512])
 {
     struct statvfs fs;
     enum { FILES = 2, COPIES = 3 };
-    long pages = sysconf(_SC_AVPHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    uint64_t memory = free_memory();
     if (statvfs(x->config->folder, &fs)) {
         snprintf(error, 512, "%.400s: %m; give another --folder", x->config->folder);
         return -1;
@@ -62,7 +76,7 @@ static int check_room(const struct iot_experiment *x, char error[512])
                  x->config->folder, x->bytes >> 20);
         return -1;
     }
-    if (pages > 0 && page > 0 && (uint64_t)pages * (uint64_t)page < COPIES * (uint64_t)x->bytes) {
+    if (memory < COPIES * (uint64_t)x->bytes) {
         snprintf(error, 512,
                  "too little free memory for %d copies of %zu MiB; give a smaller --size", COPIES,
                  x->bytes >> 20);
@@ -181,10 +195,8 @@ static void measure_all(struct iot_experiment *x, struct iot_experiment_cuda *cu
 
 static void clean(struct iot_experiment *x)
 {
-    const char *const files[] = {x->path, x->output};
-    for (int k = 0; k < 2; k++)
-        if (*files[k] && unlink(files[k]) && errno != ENOENT)
-            snprintf(x->leftover, sizeof x->leftover, "%.250s", files[k]);
+    x->path_left = *x->path && unlink(x->path) && errno != ENOENT;
+    x->output_left = *x->output && unlink(x->output) && errno != ENOENT;
     if (x->folder_made)
         rmdir(x->config->folder);
 }

@@ -29,6 +29,7 @@ struct iot_experiment_config {
     size_t mode, dtype; /* enum iot_experiment_mode, enum iot_experiment_dtype */
     size_t mib, warmups, repeats, seed;
     const char *folder, *results, *label;
+    const char *profile, *semantic; /* names that the result carries */
     bool cold, fsync;
 };
 
@@ -53,8 +54,8 @@ struct iot_experiment {
     struct iot_experiment_times times[IOT_EXPERIMENT_PARTS];
     struct iot_experiment_gpu gpu;
     int correct;
-    char failure[256];  /* "" none */
-    char leftover[256]; /* temporary files that could not be taken away; "" none */
+    char failure[256];          /* "" none */
+    int path_left, output_left; /* temporary files that could not be taken away */
 };
 
 /* Checks the profile and measures. Returns 0, or -1 with one line in `error`: nothing was measured.
@@ -77,9 +78,11 @@ int iot_experiment_cuda_measure(struct iot_experiment_cuda *cuda, struct iot_exp
                                 enum iot_experiment_part part, int64_t *ns);
 void iot_experiment_cuda_close(struct iot_experiment_cuda *cuda);
 
-/* The result as JSON, schema performance-mechanism-gpu/1, in a file that was not there. Returns 0
- * or -errno; `path` says which. */
+/* The result as JSON, schema performance-mechanism-gpu/v1, in a file that was not there. Each
+ * returns 0 or -errno; `path` says which. Claiming makes its folder and sees that it can be written
+ * there: -EEXIST where a result is. */
 int iot_experiment_path(const struct iot_experiment_config *config, char path[4096]);
+int iot_experiment_claim(const char *path);
 int iot_experiment_write(const struct iot_experiment *x, const char *path);
 /* Prints the configuration, as a dry run does. */
 void iot_experiment_print_config(const struct iot_experiment_config *config);

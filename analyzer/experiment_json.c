@@ -15,9 +15,7 @@
 #include "analyzer/report_text.h"
 #include "analyzer/text.h"
 
-#define SCHEMA "performance-mechanism-gpu/1"
-#define PROFILE "PERF-CUDA-MECHANISM"
-#define SEMANTIC "PERF-IO"
+#define SCHEMA "performance-mechanism-gpu/v1"
 #define EVIDENCE "local_mechanism_benchmark"
 
 int iot_experiment_path(const struct iot_experiment_config *c, char path[4096])
@@ -84,8 +82,10 @@ static void put_storage(struct iot_json *json, const struct iot_experiment *x)
     iot_json_put_string(json, "cold_part",
                         x->times[IOT_EXPERIMENT_COLD_LOAD].ns ? scopes[1] : NULL);
     iot_json_put_array(json, "temporary_files_left");
-    if (*x->leftover)
-        iot_json_string(json, x->leftover);
+    if (x->path_left)
+        iot_json_string(json, x->path);
+    if (x->output_left)
+        iot_json_string(json, x->output);
     iot_json_end_array(json);
     iot_json_end_object(json);
 }
@@ -139,8 +139,8 @@ static void put_result(struct iot_json *json, const struct iot_experiment *x)
     const struct iot_experiment_config *c = x->config;
     iot_json_begin_object(json);
     iot_json_put_string(json, "schema", SCHEMA);
-    iot_json_put_string(json, "profile_id", PROFILE);
-    iot_json_put_string(json, "semantic_id", SEMANTIC);
+    iot_json_put_string(json, "profile_id", c->profile);
+    iot_json_put_string(json, "semantic_id", c->semantic);
     iot_json_put_string(json, "run_label", c->label);
     iot_json_put_string(json, "mode", iot_experiment_modes[c->mode]);
     iot_json_put_object(json, "framework");
@@ -174,19 +174,39 @@ static int make_folders(const char *path)
     return 0;
 }
 
-/* Another name first, then a link, which fails where a file is. */
+/* Under another name first: what is not whole is no result. */
+static FILE *open_part(const char *path, char part[4200])
+{
+    snprintf(part, 4200, "%s.%d", path, (int)getpid());
+    return fopen(part, "wxe");
+}
+
+int iot_experiment_claim(const char *path)
+{
+    char part[4200];
+    int error = make_folders(path);
+    if (error)
+        return error;
+    if (!access(path, F_OK))
+        return -EEXIST;
+    FILE *out = open_part(path, part);
+    if (!out)
+        return -errno;
+    unlink(part);
+    return fclose(out) ? -errno : 0;
+}
+
+/* A link fails where a file is. */
 int iot_experiment_write(const struct iot_experiment *x, const char *path)
 {
     char part[4200];
     struct iot_json json;
-    int error = make_folders(path);
-    snprintf(part, sizeof part, "%s.%d", path, (int)getpid());
-    FILE *out = error ? NULL : fopen(part, "wxe");
+    FILE *out = open_part(path, part);
     if (!out)
-        return error ? error : -errno;
+        return -errno;
     iot_json_init(&json, out, IOT_JSON_PRETTY);
     put_result(&json, x);
-    error = -iot_json_finish(&json);
+    int error = -iot_json_finish(&json);
     if (fclose(out) && !error)
         error = -errno;
     if (!error && link(part, path))
@@ -200,8 +220,8 @@ void iot_experiment_print_config(const struct iot_experiment_config *c)
     struct iot_json json;
     iot_json_init(&json, stdout, IOT_JSON_PRETTY);
     iot_json_begin_object(&json);
-    iot_json_put_string(&json, "profile_id", PROFILE);
-    iot_json_put_string(&json, "semantic_id", SEMANTIC);
+    iot_json_put_string(&json, "profile_id", c->profile);
+    iot_json_put_string(&json, "semantic_id", c->semantic);
     iot_json_put_string(&json, "run_label", c->label);
     iot_json_put_string(&json, "mode", iot_experiment_modes[c->mode]);
     iot_json_put_string(&json, "runtime_dir", c->folder);

@@ -35,6 +35,7 @@ const char *iot_by_words(unsigned by)
         [IOT_BY_SMALL] = "its size and its name",
         [IOT_BY_LIKELY] = "its name alone, so it may be wrong",
         [IOT_BY_GUESS] = "a guess, since nothing else tells",
+        [IOT_BY_CARRIED] = "the file that the copies carry bytes of",
         [IOT_BY_NOTHING] = "no bytes moved",
     };
     return by < sizeof words / sizeof *words ? words[by] : "?";
@@ -277,7 +278,7 @@ int iot_explain(struct iot_explained *x, const struct iot_explainer *explainer, 
     if (!failed && x->n_lanes)
         qsort(x->lanes, x->n_lanes, sizeof *x->lanes, by_weight);
     failed = failed || iot_call_sites_find(&x->sites, &x->n_sites, IOT_EXPLAIN_SITES, t,
-                                           explainer->model, file, t->arena);
+                                           explainer->model, file, NULL, t->arena);
     free(events);
     iot_order_walk_end(orders);
     free(of_lane);

@@ -59,25 +59,6 @@ static void put_lanes(struct iot_json *json, const struct iot_explained *x)
     iot_json_end_array(json);
 }
 
-static void put_sites(struct iot_json *json, const struct iot_explained *x)
-{
-    iot_json_put_array(json, "sites");
-    for (size_t k = 0; k < x->n_sites; k++) {
-        const struct iot_call_site *s = &x->sites[k];
-        iot_json_begin_object(json);
-        iot_json_put_int(json, "exposed_ns", s->exposed_ns);
-        iot_json_put_int(json, "service_ns", s->service_ns);
-        iot_json_put_int(json, "calls", (int64_t)s->calls);
-        iot_json_put_int(json, "bytes", s->bytes);
-        iot_json_put_array(json, "frames");
-        for (uint32_t f = 0; f < s->n_frames; f++)
-            iot_json_string(json, s->frames[f]);
-        iot_json_end_array(json);
-        iot_json_end_object(json);
-    }
-    iot_json_end_array(json);
-}
-
 static void put_file(struct iot_json *json, const struct iot_explained *x)
 {
     const struct iot_trace *t = x->explainer->trace;
@@ -105,7 +86,7 @@ static void put_file(struct iot_json *json, const struct iot_explained *x)
     iot_json_end_array(json);
     iot_json_put_int(json, "mapped_bytes", x->mapped_bytes);
     iot_json_put_int(json, "fault_ns", x->fault_ns);
-    put_sites(json, x);
+    iot_call_sites_put(json, x->sites, x->n_sites);
     iot_json_end_object(json);
 }
 

@@ -279,7 +279,7 @@ static void put_sites(const struct iot_explained *x, FILE *out)
         for (uint32_t f = 0; f < s->n_frames; f++) {
             if (f)
                 fprintf(out, "%43s", "by ");
-            iot_write_shortened(out, s->frames[f], strlen(s->frames[f]), COLUMNS - 43);
+            iot_write_shortened(out, s->frames[f].words, strlen(s->frames[f].words), COLUMNS - 43);
             fputc('\n', out);
         }
     }

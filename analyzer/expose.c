@@ -41,7 +41,7 @@ static int add_shares(struct iot_exposure *x, struct iot_replay *r, struct iot_l
             return -ENOMEM;
         v.at_left = *before;
         v.at_right = r->longest;
-        if (step > 0 && iot_pieces_add(pieces, &r->dag, r->graph->in_edges, &v))
+        if (step > 0 && iot_pieces_add(pieces, &r->dag, &v))
             return -ENOMEM;
     }
     return 0;
@@ -80,31 +80,50 @@ static void hand_out(struct iot_exposure *x, const struct iot_graph *g)
     }
 }
 
-int iot_expose(struct iot_exposure *x, struct iot_replay *r, int64_t budget)
+static int64_t max(int64_t a, int64_t b)
 {
-    const struct iot_graph *g = r->graph;
-    int64_t usual = (int64_t)r->dag.in_first[r->dag.n_nodes] * BUDGET_REPLAYS;
+    return a > b ? a : b;
+}
 
-    *x = (struct iot_exposure){
-        .exposed_ns = calloc(g->n_calls ? g->n_calls : 1, sizeof(*x->exposed_ns)),
-        .edge_share = calloc(g->n_edges ? g->n_edges : 1, sizeof(*x->edge_share)),
-    };
+static int share_out(struct iot_exposure *x, struct iot_replay *r, int64_t *share, int64_t budget,
+                     int64_t *error_ns)
+{
     struct iot_longest before = {
         .at = malloc(r->dag.n_nodes * sizeof(*before.at)),
         .slot = malloc(r->dag.n_nodes * sizeof(*before.slot)),
     };
     struct iot_pieces pieces;
-    int err = iot_pieces_init(&pieces, &r->dag, x->edge_share,
-                              budget ? budget : (usual > BUDGET_LEAST ? usual : BUDGET_LEAST));
-    if (!x->exposed_ns || !x->edge_share || !before.at || !before.slot)
+    int err = iot_pieces_init(&pieces, &r->dag, share, budget);
+    if (!before.at || !before.slot)
         err = -ENOMEM;
-    iot_replay_set_service(r, NULL);
     if (!err)
         err = add_shares(x, r, &before, &pieces);
     free(before.at);
     free(before.slot);
-    int64_t error = pieces.error_ns;
+    *error_ns = pieces.error_ns;
     iot_pieces_free(&pieces);
+    return err;
+}
+
+int iot_expose(struct iot_exposure *x, struct iot_replay *r, int64_t budget)
+{
+    const struct iot_graph *g = r->graph;
+    size_t n_slots = r->dag.in_first[r->dag.n_nodes];
+    int64_t usual = (int64_t)n_slots * BUDGET_REPLAYS, error = 0;
+
+    *x = (struct iot_exposure){0};
+    int64_t *share = calloc(n_slots + 1, sizeof(*share));
+    int err = iot_replay_set_service(r, NULL);
+    if (!share)
+        err = -ENOMEM;
+    if (!err)
+        err = share_out(x, r, share, budget ? budget : max(usual, BUDGET_LEAST), &error);
+    if (!err) {
+        x->exposed_ns = calloc(g->n_calls ? g->n_calls : 1, sizeof(*x->exposed_ns));
+        x->edge_share = calloc(g->n_edges ? g->n_edges : 1, sizeof(*x->edge_share));
+        err = x->exposed_ns && x->edge_share ? iot_replay_spread(r, share, x->edge_share) : -ENOMEM;
+    }
+    free(share);
     if (err)
         return err;
     x->exposed_error_ns = error < x->t1_ns - x->t0_ns ? error : x->t1_ns - x->t0_ns;

@@ -15,6 +15,9 @@ enum iot_memory_kind { IOT_MEMORY_PAGEABLE = 1, IOT_MEMORY_PINNED = 2, IOT_MEMOR
 /* What a GPU_SYNC waits for, in the low 8 bits of addr: CUPTI's numbers. */
 enum iot_gpu_sync { IOT_SYNC_EVENT = 1, IOT_SYNC_STREAM = 3, IOT_SYNC_CONTEXT = 4 };
 
+/* A stream's number is that within its context and as many times this as there are contexts before it. */
+enum { IOT_STREAMS_OF_CONTEXT = 1 << 24 };
+
 static inline int iot_lane_is_stream(const struct iot_lane *lane)
 {
     return lane->kind == IOT_LANE_STREAM;
@@ -25,13 +28,14 @@ int iot_has_streams(const struct iot_trace *trace);
 /* An operation that concerns a GPU at all. */
 static inline int iot_gpu_op(unsigned op)
 {
-    return op >= IOT_OP_GPU_STREAM && op <= IOT_OP_GPU_CALL;
+    return (op >= IOT_OP_GPU_STREAM && op <= IOT_OP_GPU_CALL) || op == IOT_OP_GPU_COLLECTIVE_WAIT;
 }
 
 /* One that runs in a stream. */
 static inline int iot_gpu_runs(unsigned op)
 {
-    return op >= IOT_OP_GPU_MEMCPY && op <= IOT_OP_GPU_COLLECTIVE;
+    return (op >= IOT_OP_GPU_MEMCPY && op <= IOT_OP_GPU_COLLECTIVE) ||
+           op == IOT_OP_GPU_COLLECTIVE_WAIT;
 }
 
 /* Whether a copy was asked for such that the call waits for it: it is synchronous, or the memory
@@ -42,9 +46,16 @@ int iot_gpu_blocks(const struct iot_events *events, size_t copy);
  * what was before it has ended. */
 void iot_gpu_lane(struct iot_trace *trace, struct iot_lane *lane);
 
+/* Where the host's end of a copy was, enum iot_host_memory; 0 not known, or it has none. */
+uint8_t iot_gpu_host_memory(const struct iot_events *events, size_t copy);
+
 /* For a trace whose lanes are in their places: gives copies and collectives the names of their
- * rows, and splits copies that outlast their call. 0, or -1 without memory. */
+ * rows, and splits copies that outlast their call, and collectives that waited. 0, or -1 without
+ * memory. */
 int iot_gpu_finish(struct iot_trace *trace, struct iot_files *files);
+/* Its parts. */
+int iot_gpu_name_copies(struct iot_trace *trace, struct iot_files *files);
+int iot_gpu_split(struct iot_trace *trace);
 
 /* Calls of threads that have a correlation, and what runs on a GPU, by process and correlation. */
 struct iot_correlated {

@@ -21,7 +21,7 @@ static int64_t arrival(const struct iot_gpu_starts *s, const struct iot_trace *t
 static void note(struct iot_gpu_starts *s, const struct iot_trace *t, const struct iot_links *links,
                  size_t i, struct iot_waker waker)
 {
-    if (waker.kind == IOT_WAKER_NONE ||
+    if (waker.kind == IOT_WAKER_NONE || iot_waker_is_rank(t, waker) ||
         (!iot_gpu_runs(t->events.op[i]) && t->events.op[i] != IOT_OP_GPU_SYNC) ||
         (waker.kind != IOT_WAKER_LANE && links->flags[waker.index] & IOT_LINK_NESTED) ||
         iot_waker_time(t, waker) > goes_on(t, i)) /* against the clock: it will be cut */

@@ -60,6 +60,12 @@ uint32_t iot_graph_add_cross(struct iot_graph *g, uint32_t src, uint32_t dst, in
         g, &(struct iot_edge){.src = src, .dst = dst, .base_ns = base_ns, .kind = IOT_EDGE_CROSS});
 }
 
+uint32_t iot_graph_add_hold(struct iot_graph *g, uint32_t start, uint32_t dst, int64_t base_ns)
+{
+    return add_edge(
+        g, &(struct iot_edge){.src = start, .dst = dst, .base_ns = base_ns, .kind = IOT_EDGE_HOLD});
+}
+
 uint32_t iot_graph_add_lane(struct iot_graph *g, uint32_t src, uint32_t dst, int64_t base_ns,
                             uint32_t call_first, uint32_t call_count)
 {

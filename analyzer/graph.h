@@ -28,6 +28,7 @@
 enum iot_edge_kind {
     IOT_EDGE_LANE,
     IOT_EDGE_CROSS,
+    IOT_EDGE_HOLD,  /* from start: a node that is not before a moment of the clock */
     IOT_EDGE_START, /* made by iot_graph_finish(): from start, keeps a node at its recorded time */
 };
 
@@ -82,6 +83,8 @@ uint32_t iot_graph_add_call(struct iot_graph *g, int64_t service_ns);
  * adds lane edges; NULL without memory. They stay where they are if no call is added. */
 int64_t *iot_graph_add_calls(struct iot_graph *g, size_t n);
 uint32_t iot_graph_add_cross(struct iot_graph *g, uint32_t src, uint32_t dst, int64_t base_ns);
+/* Keeps a node that a lane edge leads to from coming before so long after start. */
+uint32_t iot_graph_add_hold(struct iot_graph *g, uint32_t start, uint32_t dst, int64_t base_ns);
 /* io_ns is summed from the calls here, which therefore are added before. Lane edges are
  * added in the order of their calls. */
 uint32_t iot_graph_add_lane(struct iot_graph *g, uint32_t src, uint32_t dst, int64_t base_ns,

@@ -58,6 +58,11 @@ static const char *check_edge(const struct iot_graph *g, const struct iot_edge *
         return "an edge's base or io is out of range";
     if (e->kind == IOT_EDGE_CROSS)
         return e->io_ns || e->call_count ? "a cross edge with I/O" : NULL;
+    if (e->kind == IOT_EDGE_HOLD)
+        return e->src != g->start || e->io_ns || e->call_count ||
+                       g->nodes[g->start].time_ns + e->base_ns > g->nodes[e->dst].time_ns
+                   ? "a node held until after its time, or not from start"
+                   : NULL;
     if (e->kind != IOT_EDGE_LANE)
         return "an edge of unknown kind";
     if (g->nodes[e->src].lane != g->nodes[e->dst].lane)

@@ -24,7 +24,8 @@ static uint32_t last_ended(const int64_t *ended, size_t n, uint32_t lane, int64_
     return last;
 }
 
-int iot_hand_offs_find(const struct iot_profile *p, struct iot_hand_off **list, size_t *n)
+int iot_hand_offs_find(const struct iot_profile *p, size_t process, struct iot_hand_off **list,
+                       size_t *n)
 {
     int64_t *ended = malloc((p->n_lanes + 1) * sizeof *ended);
     size_t room = 0;
@@ -38,6 +39,8 @@ int iot_hand_offs_find(const struct iot_profile *p, struct iot_hand_off **list, 
         qsort(p->spans, p->n_spans, sizeof *p->spans, by_start);
     for (size_t k = 0; k < p->n_spans; k++) {
         const struct iot_busy *s = &p->spans[k];
+        if (p->lanes[s->lane].process != process)
+            continue;
         int64_t before = ended[s->lane];
         uint32_t from =
             before > s->t0_ns ? UINT32_MAX : last_ended(ended, p->n_lanes, s->lane, s->t0_ns);

@@ -10,12 +10,12 @@
 /* --- which lanes there are, and in which order --- */
 
 /* The main thread is the one with the steps, else with the loaders and calls. */
-static uint32_t main_lane(const struct iot_profile *p)
+static uint32_t main_lane(const struct iot_profile *p, size_t process)
 {
     uint32_t best = UINT32_MAX;
     for (uint32_t l = 0; l < p->n_lanes; l++) {
         const struct iot_profile_lane *lane = &p->lanes[l];
-        if (lane->gpu || (!lane->last_span && !lane->n_steps))
+        if (lane->gpu || lane->process != process || (!lane->last_span && !lane->n_steps))
             continue;
         const struct iot_profile_lane *b = best == UINT32_MAX ? NULL : &p->lanes[best];
         int main_thread = lane->pid == lane->tid;
@@ -69,6 +69,8 @@ static int find_correlations(struct iot_import *im)
     const struct iot_profile *p = im->profile;
     size_t works = 0, waits = 0, syncs = 0;
     for (size_t k = 0; k < p->n_items; k++) {
+        if (p->items[k].process != im->process)
+            continue;
         works += p->items[k].kind >= IOT_ITEM_KERNEL;
         waits += (size_t)copies_and_waits(p, &p->items[k]);
         syncs += p->items[k].kind == IOT_ITEM_SYNC;
@@ -79,7 +81,9 @@ static int find_correlations(struct iot_import *im)
     if (!im->works || !im->waits || !im->syncs)
         return -1;
     for (size_t k = 0; k < p->n_items; k++)
-        if (p->items[k].kind >= IOT_ITEM_KERNEL)
+        if (p->items[k].process != im->process)
+            continue;
+        else if (p->items[k].kind >= IOT_ITEM_KERNEL)
             im->works[im->n_works++] = p->items[k].correlation;
         else if (p->items[k].kind == IOT_ITEM_SYNC)
             im->syncs[im->n_syncs++] = (uint32_t)k;
@@ -88,7 +92,7 @@ static int find_correlations(struct iot_import *im)
     qsort(im->waits, im->n_waits, sizeof *im->waits, by_number);
     qsort(im->works, im->n_works, sizeof *im->works, by_number);
     qsort(im->syncs, im->n_syncs, sizeof *im->syncs, by_correlation);
-    im->done->unplaced = im->n_syncs;
+    im->done->unplaced += im->n_syncs;
     return 0;
 }
 
@@ -232,8 +236,9 @@ static void find_ends(const struct iot_profile *p, int64_t *ends)
 static int write_lanes(struct iot_import *im)
 {
     const struct iot_profile *p = im->profile;
-    uint32_t main_thread = main_lane(p), number = 1;
+    uint32_t main_thread = main_lane(p, im->process), number = 1;
     int64_t *ends = malloc((p->n_lanes + 1) * sizeof *ends);
+    size_t first;
     int failed = !ends;
     if (!failed)
         find_ends(p, ends);
@@ -242,10 +247,11 @@ static int write_lanes(struct iot_import *im)
     else
         failed = failed || write_thread(im, main_thread, 0, p->end_ns);
     for (uint32_t l = 0; l < p->n_lanes && !failed; l++)
-        if (!p->lanes[l].gpu && l != main_thread && (p->lanes[l].last_span || p->lanes[l].n_steps))
+        if (!p->lanes[l].gpu && p->lanes[l].process == im->process && l != main_thread &&
+            (p->lanes[l].last_span || p->lanes[l].n_steps))
             failed = write_thread(im, l, number++, ends[l]);
     for (uint32_t l = 0; l < p->n_lanes && !failed; l++)
-        if (p->lanes[l].gpu)
+        if (p->lanes[l].gpu && items_of(im, l, &first))
             failed = write_stream(im, l, number++);
     free(ends);
     return failed ? -1 : 0;
@@ -255,13 +261,14 @@ static int start_file(struct iot_import *im, const char *source, uint32_t pid, i
 {
     struct iot_profile *p = im->profile;
     const char *exe = p->names[p->process_name];
-    im->file = iot_written_new(pid, 0, (uint64_t)p->start_ns);
+    uint64_t end = iot_import_ns(im, p->end_ns);
+    im->file = iot_written_new(pid, 0, iot_import_ns(im, p->start_ns));
     if (!im->file.bytes)
         return -1;
     struct iot_file_header *h = iot_written_header(&im->file);
     h->root = root != 0;
     h->start_realtime_ns = (uint64_t)p->start_ns + (uint64_t)p->base_ns;
-    h->last = (struct iot_anchor){(uint64_t)p->end_ns, (uint64_t)p->end_ns};
+    h->last = (struct iot_anchor){end, end};
     h->end = IOT_END_EXIT;
     iot_written_fact(&im->file, IOT_FACT_EXE, exe, strnlen(exe, 256));
     iot_written_fact(&im->file, IOT_FACT_COMMAND, exe, strnlen(exe, 256));
@@ -270,23 +277,23 @@ static int start_file(struct iot_import *im, const char *source, uint32_t pid, i
     return 0;
 }
 
-int iot_import_write(struct iot_profile *p, int folder, const char *name, const char *source,
-                     uint32_t pid, int root, struct iot_imported *done)
+int iot_import_write(struct iot_profile *p, size_t process, int folder, const char *name,
+                     const char *source, uint32_t pid, int root, struct iot_imported *done)
 {
-    struct iot_import im = {.profile = p, .done = done};
+    struct iot_import im = {.profile = p, .process = process, .done = done};
     int result = -ENOMEM;
-    *done = (struct iot_imported){.span_ns = p->end_ns - p->start_ns};
+    done->span_ns = p->end_ns - p->start_ns;
     sorting = p;
     im.order = malloc((p->n_items + 1) * sizeof *im.order);
     for (size_t k = 0; im.order && k < p->n_items; k++)
-        if (p->items[k].kind != IOT_ITEM_SYNC)
+        if (p->items[k].kind != IOT_ITEM_SYNC && p->items[k].process == process)
             im.order[im.n_order++] = (uint32_t)k;
     if (im.order) {
         qsort(im.order, im.n_order, sizeof *im.order, by_lane);
-        if (!iot_hand_offs_find(p, &im.hand_offs, &im.n_hand_offs) && !find_correlations(&im) &&
+        if (!iot_hand_offs_find(p, process, &im.hand_offs, &im.n_hand_offs) && !find_correlations(&im) &&
             !start_file(&im, source, pid, root) && !iot_import_rows_begin(&im) &&
             !write_lanes(&im)) {
-            done->hand_offs = im.n_hand_offs;
+            done->hand_offs += im.n_hand_offs;
             result = iot_written_write(&im.file, folder, name);
         }
     }

@@ -313,6 +313,7 @@ void iot_import_stream(struct iot_import *im, const uint32_t *items, size_t n)
         default:
             row = row_of(im, item, is_collective(name) ? IOT_OP_GPU_COLLECTIVE : IOT_OP_GPU_KERNEL);
             row.obj = string(im, item->name);
+            row.obj2 = row.op == IOT_OP_GPU_COLLECTIVE ? string(im, item->group) : 0;
             im->done->kernels++;
             iot_import_row(im, row);
         }

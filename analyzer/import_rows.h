@@ -9,7 +9,8 @@
 struct iot_import {
     struct iot_profile *profile;
     struct iot_imported *done;
-    uint32_t *order; /* items by lane and time */
+    size_t process;  /* of the profile's */
+    uint32_t *order; /* its items, by lane and time */
     size_t n_order;
     uint32_t *works; /* correlations of what ran on a GPU, ascending */
     uint32_t *waits; /* correlations of calls that copy and wait, ascending */
@@ -40,11 +41,10 @@ int iot_import_nothing(struct iot_import *im);
 void iot_import_row(struct iot_import *im, struct iot_row row);
 /* The number of a string of the file. */
 uint32_t iot_import_string(struct iot_import *im, const char *text);
-/* A time of the profile in ticks of the file. */
+/* A time of the profile in ticks of the file: of all profiles on one clock, as far as they say which. */
 static inline uint64_t iot_import_ns(const struct iot_import *im, int64_t ns)
 {
-    (void)im;
-    return (uint64_t)ns;
+    return (uint64_t)(ns + im->profile->base_ns);
 }
 
 /* The items of a thread or stream, in order of time. */

@@ -7,7 +7,7 @@
 #include "analyzer/arena.h"
 
 const char *const iot_spread_names[IOT_SPREADS] = {"exposed_ns", "service_ns", "bytes"};
-static const enum iot_column spread_columns[IOT_SPREADS] = {
+static const enum iot_sum_column spread_columns[IOT_SPREADS] = {
     IOT_COLUMN_exposed_ns, IOT_COLUMN_service_ns, IOT_COLUMN_bytes};
 
 const char *iot_unit_label(const struct iot_unit *u, char text[IOT_LABEL_BYTES])
@@ -277,7 +277,7 @@ static int make_hosts(struct iot_job *job)
     return 0;
 }
 
-static double rate(const struct iot_job_host *host, int object, enum iot_column per)
+static double rate(const struct iot_job_host *host, int object, enum iot_sum_column per)
 {
     const int64_t *at = host->objects[object].at;
     return at[per] > 0 ? (double)at[IOT_COLUMN_data_service_ns] / (double)at[per] : -1;
@@ -290,7 +290,7 @@ static int by_double(const void *a, const void *b)
 }
 
 /* The lower median over the hosts that have such calls; -1 if fewer than two have. */
-static double median_rate(const struct iot_job *job, int object, enum iot_column per, double *rates)
+static double median_rate(const struct iot_job *job, int object, enum iot_sum_column per, double *rates)
 {
     size_t n = 0;
     for (size_t h = 0; h < job->n_hosts; h++) {

@@ -41,8 +41,8 @@ bool iot_job_is_job(const char *path)
 }
 
 /* The folders of ranks in the folder of a job. A rank that recorded nothing has one without files. */
-static int add_ranks(struct iot_partial *partial, const char *folder, const char *rules, size_t top,
-                     char error[512])
+static int add_ranks(struct iot_partial *partial, const char *folder,
+                     const struct iot_partial_how *how, char error[512])
 {
     struct dirent **entries = NULL;
     int n = scandir(folder, &entries, is_rank, alphasort), failed = 0, found = 0;
@@ -53,24 +53,24 @@ static int add_ranks(struct iot_partial *partial, const char *folder, const char
         iot_progress("reading the traces of ranks", (size_t)k, (size_t)n);
         if (failed || !is_run(path))
             continue;
-        failed = iot_partial_add_folder(partial, path, rules, top, error);
+        failed = iot_partial_add_folder(partial, path, how, error);
         found++;
     }
     free(entries);
     if (!failed && !found)
-        return iot_partial_add_folder(partial, folder, rules, top, error); /* it says what is wrong */
+        return iot_partial_add_folder(partial, folder, how, error); /* it says what is wrong */
     return failed;
 }
 
-int iot_job_read(struct iot_partial *partial, char *const *paths, int n, const char *rules, size_t top,
-                 char error[512])
+int iot_job_read(struct iot_partial *partial, char *const *paths, int n,
+                 const struct iot_partial_how *how, char error[512])
 {
     int failed = 0;
     for (int k = 0; k < n && !failed; k++)
         if (is_run(paths[k]))
-            failed = iot_partial_add_folder(partial, paths[k], rules, top, error);
+            failed = iot_partial_add_folder(partial, paths[k], how, error);
         else if (is_folder(paths[k]))
-            failed = add_ranks(partial, paths[k], rules, top, error);
+            failed = add_ranks(partial, paths[k], how, error);
         else
             failed = iot_partial_add_file(partial, paths[k], error);
     if (failed)

@@ -11,7 +11,7 @@
 bool iot_job_is_job(const char *path);
 
 /* Adds each, and puts all into order. Returns 0, or -1 with one line in `error`. */
-int iot_job_read(struct iot_partial *partial, char *const *paths, int n, const char *rules, size_t top,
-                 char error[512]);
+int iot_job_read(struct iot_partial *partial, char *const *paths, int n,
+                 const struct iot_partial_how *how, char error[512]);
 
 #endif

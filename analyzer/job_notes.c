@@ -175,7 +175,7 @@ static int note_jobs(struct iot_job *job)
 static int note_damage(struct iot_job *job)
 {
     const struct iot_partial *p = job->partial;
-    struct list damaged = {0}, dropped = {0}, untraced = {0};
+    struct list damaged = {0}, dropped = {0}, untraced = {0}, parts = {0};
     const char *first = "";
     char label[IOT_LABEL_BYTES];
     for (size_t k = 0; k < p->n_units; k++) {
@@ -189,7 +189,13 @@ static int note_damage(struct iot_job *job)
             add(&dropped, label);
         if (u->numbers[IOT_UNIT_untraced])
             add(&untraced, label);
+        if (u->numbers[IOT_UNIT_part_of_ns])
+            add(&parts, label);
     }
+    if (parts.n && iot_job_say(job, &job->notes,
+                               "Of %zu of %zu units only a part of the run is in these figures: %s.",
+                               parts.n, p->n_units, parts.text))
+        return -1;
     if (damaged.n && iot_job_say(job, &job->notes,
                                  "The traces of %zu of %zu units are damaged, and only part of them was "
                                  "read: %s (%.300s).", damaged.n, p->n_units, damaged.text, first))

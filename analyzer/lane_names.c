@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyzer/gpu.h"
+
 enum { COMM_BYTES = 16, NAME_BYTES = 128 };
 
 static const char *last_part(const char *path)
@@ -52,6 +54,11 @@ static int is_interpreter(const char *program)
             return 1;
     }
     return 0;
+}
+
+int iot_is_python(const char *path)
+{
+    return !strncmp(last_part(path), "python", 6);
 }
 
 /* The program, or the script that its interpreter runs: the first argument, if that is no option. */
@@ -114,8 +121,8 @@ const char *iot_lane_name(const struct iot_trace *trace, uint32_t index, struct 
     char name[2 * NAME_BYTES];
 
     if (lane->kind == IOT_LANE_STREAM)
-        snprintf(thread, sizeof thread, "stream %lld of GPU %u", (long long)lane->stream,
-                 lane->device);
+        snprintf(thread, sizeof thread, "stream %lld of GPU %u",
+                 (long long)lane->stream % IOT_STREAMS_OF_CONTEXT, lane->device);
     else if (lane->kind != IOT_LANE_THREAD)
         request_name(trace, lane, thread);
     else if (lane->number && own_name(trace, lane, own))

@@ -12,4 +12,7 @@
  * "worker 2", "gzip (1234)". In the arena; NULL without memory. */
 const char *iot_lane_name(const struct iot_trace *trace, uint32_t lane, struct iot_arena *arena);
 
+/* Whether that path is a Python interpreter's, by its name. */
+int iot_is_python(const char *path);
+
 #endif

@@ -32,6 +32,7 @@ enum iot_link_flag {
                                * that call's */
     IOT_LINK_CONTINUES = 16,  /* a wait that timed out and goes on in the lane's next event */
     IOT_LINK_COMPUTES = 32,   /* takes its own time, unless a waker turns out to be late */
+    IOT_LINK_HELD = 64,       /* a sleep until a moment of the clock, whenever it began */
 };
 
 /* One more waker of an event that has one: it went on when all had let it. */
@@ -58,6 +59,15 @@ void iot_links_free(struct iot_links *links);
 /* When the waker let go, in ns; INT64_MIN for none. */
 int64_t iot_waker_time(const struct iot_trace *trace, struct iot_waker waker);
 
+/* Whether a waker is the beginning of another rank's part in a collective: what it lets go on is not the
+ * start of an operation, but what that does when all have begun. */
+static inline int iot_waker_is_rank(const struct iot_trace *trace, struct iot_waker waker)
+{
+    return waker.kind == IOT_WAKER_ENTRY &&
+           (trace->events.op[waker.index] == IOT_OP_GPU_COLLECTIVE ||
+            trace->events.op[waker.index] == IOT_OP_GPU_COLLECTIVE_WAIT);
+}
+
 /* Adds a waker to an event. A waker in the event's own lane is none: order sees to it. -1 without
  * memory. */
 int iot_links_add(struct iot_links *links, uint32_t event, struct iot_waker waker);
@@ -82,6 +92,7 @@ int iot_link_counters(struct iot_links *links, const struct iot_trace *trace);
 int iot_link_signals(struct iot_links *links, const struct iot_trace *trace);
 int iot_link_requests(struct iot_links *links, const struct iot_trace *trace);
 int iot_link_locks(struct iot_links *links, const struct iot_trace *trace);
+int iot_link_file_locks(struct iot_links *links, const struct iot_trace *trace);
 int iot_link_life(struct iot_links *links, const struct iot_trace *trace);
 /* What GPUs do: launches, the order of streams, events, and calls that wait for them. */
 int iot_link_gpu(struct iot_links *links, const struct iot_trace *trace);

@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "analyzer/collectives.h"
 #include "analyzer/gpu.h"
 #include "analyzer/links.h"
 
@@ -39,6 +40,10 @@ static int link_launch(struct streams *s, uint32_t process, size_t i)
     s->launched_ns[i] = e->t0_ns[i];
     if (!e->offset[i] || e->op[i] == IOT_OP_GPU_MEMCPY_REST)
         return 0;
+    if (e->op[i] == IOT_OP_GPU_COLLECTIVE && e->op[i - 1] == IOT_OP_GPU_COLLECTIVE_WAIT) {
+        s->launched_ns[i] = s->launched_ns[i - 1];
+        return 0;
+    }
     uint32_t call =
         iot_correlated_find(s->launches, s->n_launches, process, (uint64_t)e->offset[i]);
     if (call == IOT_NO_INDEX) {
@@ -104,6 +109,13 @@ static int is_stream(const struct iot_lane *lane, int64_t stream)
     return iot_lane_is_stream(lane) && lane->stream == stream;
 }
 
+/* Streams of one number are one, but where a profile of several GPUs counts those of each by itself. */
+static int is_namesake(const struct iot_lane *lane, const struct iot_lane *waits)
+{
+    return lane->device != waits->device &&
+           lane->stream / IOT_STREAMS_OF_CONTEXT == waits->stream / IOT_STREAMS_OF_CONTEXT;
+}
+
 /* Of a stream that is named, its last operation; of all of them, where no one is, those that had
  * ended when the call returned: an event's may be the end of any. */
 static int link_sync(struct streams *s, uint32_t process, size_t i)
@@ -154,7 +166,7 @@ static int link_event_wait(struct streams *s, uint32_t process, size_t i)
             continue;
         for (uint32_t l = p->first_lane; l < p->first_lane + p->n_lanes; l++) {
             const struct iot_lane *lane = &t->lanes[l];
-            if (!is_stream(lane, (int64_t)e->arg[i] - 1) || lane->device != waits->device)
+            if (!is_stream(lane, (int64_t)e->arg[i] - 1) || is_namesake(lane, waits))
                 continue;
             uint32_t last = launched_before(s, lane, until);
             if (last != IOT_NO_INDEX && iot_links_add(s->links, (uint32_t)next, the_end(last)))
@@ -179,6 +191,42 @@ static int link_waits(struct streams *s)
     return 0;
 }
 
+/* --- collectives --- */
+
+enum { RANKS_MAX = 16 }; /* of more, each waits for the last one alone */
+
+/* What a collective of several ranks moves it moves when all of them have begun: those that came in time may
+ * come last when the run is replayed. */
+static int link_group(struct iot_links *links, const struct iot_trace *t,
+                      const struct iot_collectives *c, const struct iot_collective_group *g)
+{
+    for (size_t m = g->first; m < g->first + g->n; m++)
+        for (size_t k = g->first; k < g->first + g->n; k++) {
+            const struct iot_collective *from = &c->members[k];
+            if (k == m || (g->n > RANKS_MAX && k != g->last))
+                continue;
+            /* One that did not wait is held by those that had begun; of two that began at once by one. */
+            if (t->events.op[c->members[m].event] != IOT_OP_GPU_COLLECTIVE_WAIT &&
+                (from->t0_ns > c->members[m].t0_ns ||
+                 (from->t0_ns == c->members[m].t0_ns && k > m)))
+                continue;
+            if (iot_links_add(links, c->members[m].event,
+                              (struct iot_waker){from->event, IOT_WAKER_ENTRY}))
+                return -1;
+        }
+    return 0;
+}
+
+static int link_collectives(struct iot_links *links, const struct iot_trace *t)
+{
+    struct iot_collectives c;
+    int failed = iot_collectives_find(&c, t);
+    for (size_t k = 0; k < c.n_groups && !failed; k++)
+        failed = link_group(links, t, &c, &c.groups[k]);
+    iot_collectives_free(&c);
+    return failed ? -1 : 0;
+}
+
 int iot_link_gpu(struct iot_links *links, const struct iot_trace *trace)
 {
     struct streams s = {.links = links, .trace = trace};
@@ -187,7 +235,8 @@ int iot_link_gpu(struct iot_links *links, const struct iot_trace *trace)
     s.launches = iot_correlated_list(trace, is_launch, &s.n_launches);
     s.records = iot_correlated_list(trace, is_record, &s.n_records);
     s.launched_ns = calloc(trace->events.n + 1, sizeof *s.launched_ns);
-    int failed = !s.launches || !s.records || !s.launched_ns || link_launches(&s) || link_waits(&s);
+    int failed = !s.launches || !s.records || !s.launched_ns || link_launches(&s) || link_waits(&s) ||
+                 link_collectives(links, trace);
     free(s.launches);
     free(s.records);
     free(s.launched_ns);

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "analyzer/lane_names.h"
+
 /* How many calls on the consumption may come: programs look at their sockets' states between, and
  * poll again what they have found ready. Locks
  * that are taken and released there (an interpreter's) do not count. */
@@ -54,6 +56,14 @@ static void link_poll(struct iot_links *links, const struct iot_trace *trace, si
     links->flags[i] |= IOT_LINK_UNEXPLAINED;
 }
 
+/* Python makes an absolute time of each time.sleep(): it would begin, and so end, sooner. */
+static int is_held(const struct iot_trace *trace, uint32_t process, size_t i)
+{
+    const struct iot_events *e = &trace->events;
+    return e->op[i] == IOT_OP_SLEEP && e->arg[i] && !e->result[i] && e->offset[i] &&
+           !iot_is_python(trace->processes[process].exe);
+}
+
 void iot_link_polls(struct iot_links *links, const struct iot_trace *trace)
 {
     const struct iot_events *e = &trace->events;
@@ -67,7 +77,8 @@ void iot_link_polls(struct iot_links *links, const struct iot_trace *trace)
                 continue; /* a signal ended it */
             else if (e->op[i] == IOT_OP_SLEEP ||
                      (e->op[i] == IOT_OP_READ && is_timer(trace, e->file[i])))
-                links->flags[i] |= IOT_LINK_SLEEP;
+                links->flags[i] |= IOT_LINK_SLEEP |
+                                   (is_held(trace, lane->process, i) ? IOT_LINK_HELD : 0);
         }
     }
 }

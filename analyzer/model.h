@@ -26,6 +26,8 @@ enum iot_part {
 
 struct iot_path_parts {
     int64_t compute_ns, io_ns, gpu_ns, sleep_ns, wake_ns, external_ns, unexplained_ns;
+    /* Parts of gpu_ns: from launches to the start on an idle GPU; between operations of a busy stream. */
+    int64_t gpu_launch_ns, gpu_gap_ns;
 };
 
 struct iot_model {

@@ -17,6 +17,14 @@ static inline bool iot_op_opens(unsigned op)
     return op < IOT_OP_LIMIT && set[op];
 }
 
+/* Its rows may have the address of the program's buffer, and the length of what lies there. */
+static inline bool iot_op_has_buffer(unsigned op)
+{
+    return (op >= IOT_OP_READ && op <= IOT_OP_PWRITEV2) ||
+           (op >= IOT_OP_SEND && op <= IOT_OP_RECVMSG) || op == IOT_OP_FREAD ||
+           op == IOT_OP_FWRITE;
+}
+
 static inline bool iot_op_closes(unsigned op)
 {
     return op == IOT_OP_CLOSE || op == IOT_OP_FCLOSE;

@@ -36,7 +36,7 @@ const char *const iot_unit_number_names[IOT_UNIT_NUMBERS] = {
 #undef IOT_NUMBER
 };
 
-int iot_column_is_in(enum iot_column column, enum iot_column_group group)
+int iot_column_is_in(enum iot_sum_column column, enum iot_column_group group)
 {
     return column_group[column] == IOT_COLUMN_BOTH || column_group[column] == group;
 }

@@ -24,7 +24,7 @@ struct iot_report;
 /* Of a unit, so many files are named by each of exposed time, service time and bytes. */
 enum { IOT_PARTIAL_FILES = 64 };
 
-enum iot_column {
+enum iot_sum_column {
 #define IOT_COLUMN(group, how, name, of) IOT_COLUMN_##name,
 #include "analyzer/partial_columns.def"
 #undef IOT_COLUMN
@@ -97,10 +97,16 @@ struct iot_partial {
 int iot_partial_init(struct iot_partial *partial);
 void iot_partial_free(struct iot_partial *partial);
 
-/* Adds the unit of a trace folder; `top`: IOT_PARTIAL_FILES for what is to be merged. Returns 0, or
- * -1 with one line in `error`. */
-int iot_partial_add_folder(struct iot_partial *partial, const char *folder, const char *rules,
-                           size_t top, char error[512]);
+/* How the unit of a folder is made. */
+struct iot_partial_how {
+    const char *rules; /* a file; NULL: none */
+    size_t top;        /* files that it names by each measure */
+    size_t events;     /* as iot_reporting_how has it */
+};
+
+/* Adds the unit of a trace folder. Returns 0, or -1 with one line in `error`. */
+int iot_partial_add_folder(struct iot_partial *partial, const char *folder,
+                           const struct iot_partial_how *how, char error[512]);
 
 /* The same of a report with all its files. Returns 0, -1 without memory. */
 int iot_partial_add_report(struct iot_partial *partial, const struct iot_report *report, size_t top);
@@ -121,7 +127,7 @@ int iot_partial_write(const struct iot_partial *partial, FILE *out);
 
 enum iot_column_group { IOT_COLUMN_BOTH, IOT_COLUMN_UNIT, IOT_COLUMN_FILE };
 /* Whether a row of that group (UNIT or FILE) has the column. */
-int iot_column_is_in(enum iot_column column, enum iot_column_group group);
+int iot_column_is_in(enum iot_sum_column column, enum iot_column_group group);
 extern const char *const iot_column_names[IOT_COLUMNS];
 
 /* Numbers are between 0 and this, and a sum that is above stays at it: the order of adding does not

@@ -5,12 +5,13 @@
 #include "analyzer/partial.h"
 #include "analyzer/reporting.h"
 
-int iot_partial_add_folder(struct iot_partial *partial, const char *folder, const char *rules,
-                           size_t top, char error[512])
+int iot_partial_add_folder(struct iot_partial *partial, const char *folder,
+                           const struct iot_partial_how *how, char error[512])
 {
     struct iot_reporting reporting;
-    int failed = iot_reporting_make(&reporting, folder, rules, SIZE_MAX, error);
-    if (!failed && iot_partial_add_report(partial, &reporting.report, top)) {
+    const struct iot_reporting_how whole = {how->rules, SIZE_MAX, how->events};
+    int failed = iot_reporting_make(&reporting, folder, &whole, error);
+    if (!failed && iot_partial_add_report(partial, &reporting.report, how->top)) {
         snprintf(error, 512, "%.300s: out of memory", folder);
         failed = -1;
     }

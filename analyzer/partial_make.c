@@ -102,6 +102,7 @@ static void set_numbers(struct iot_unit *u, const struct iot_report *r)
         {IOT_UNIT_start_realtime_ns, root->start_realtime_ns},
         {IOT_UNIT_start_mono_ns, root->start_mono_ns},
         {IOT_UNIT_wall_ns, (uint64_t)m->wall_ns},
+        {IOT_UNIT_part_of_ns, r->trace->seen.spans ? (uint64_t)r->trace->seen.run_ns : 0},
         {IOT_UNIT_processes, r->run.processes},
         {IOT_UNIT_lanes, r->run.lanes},
         {IOT_UNIT_events, r->trace->events.n},
@@ -187,7 +188,7 @@ static int add_calls(struct iot_partial *p, const struct iot_report *r)
 
 /* By what files are chosen, and where the largest of those that are not goes. */
 static const struct {
-    enum iot_column by, cut;
+    enum iot_sum_column by, cut;
 } choices[] = {{IOT_COLUMN_exposed_ns, IOT_COLUMN_cut_exposed_ns},
                {IOT_COLUMN_service_ns, IOT_COLUMN_cut_service_ns},
                {IOT_COLUMN_bytes, IOT_COLUMN_cut_bytes}};
@@ -209,7 +210,7 @@ static int by_key(const void *a, const void *b)
 }
 
 static void choose(uint8_t *named, struct row *rows, const struct iot_report *r,
-                   enum iot_column by, size_t top)
+                   enum iot_sum_column by, size_t top)
 {
     for (size_t i = 0; i < r->n_files; i++) {
         struct iot_sums sums = sums_of(&r->files[i].figures);

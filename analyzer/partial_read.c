@@ -97,7 +97,7 @@ static int array_at(struct reader *r, const char *key)
 
 static int values(struct reader *r, struct iot_sums *sums, enum iot_column_group group)
 {
-    for (enum iot_column c = 0; c < IOT_COLUMNS; c++)
+    for (enum iot_sum_column c = 0; c < IOT_COLUMNS; c++)
         if (iot_column_is_in(c, group) && number(r, &sums->at[c]))
             return -1;
     return expect(r, IOT_JSON_ARRAY_END);
@@ -114,7 +114,7 @@ static int columns(struct reader *r, const char *key, enum iot_column_group grou
 {
     if (array_at(r, key))
         return -1;
-    for (enum iot_column c = 0; c < IOT_COLUMNS; c++) {
+    for (enum iot_sum_column c = 0; c < IOT_COLUMNS; c++) {
         if (!iot_column_is_in(c, group))
             continue;
         if (expect(r, IOT_JSON_STRING))

@@ -16,7 +16,7 @@ static void put_number(struct iot_json *json, const char *key, int64_t value)
 static void put_values(struct iot_json *json, const struct iot_sums *sums,
                        enum iot_column_group group)
 {
-    for (enum iot_column c = 0; c < IOT_COLUMNS; c++)
+    for (enum iot_sum_column c = 0; c < IOT_COLUMNS; c++)
         if (iot_column_is_in(c, group))
             iot_json_int(json, sums->at[c]);
 }
@@ -24,7 +24,7 @@ static void put_values(struct iot_json *json, const struct iot_sums *sums,
 static void put_names(struct iot_json *json, const char *key, enum iot_column_group group)
 {
     iot_json_put_array(json, key);
-    for (enum iot_column c = 0; c < IOT_COLUMNS; c++)
+    for (enum iot_sum_column c = 0; c < IOT_COLUMNS; c++)
         if (iot_column_is_in(c, group))
             iot_json_string(json, iot_column_names[c]);
     iot_json_end_array(json);

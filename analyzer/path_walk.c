@@ -9,7 +9,7 @@ const char *const iot_stretch_names[IOT_STRETCH_KINDS] = {
 
 struct walk {
     const struct iot_model *model;
-    uint32_t *into, *out_of; /* by node: its lane edge; IOT_NO_INDEX: none */
+    uint32_t *into, *out_of;   /* by node: its lane edge; IOT_NO_INDEX: none */
     struct iot_hand_over over; /* for the next stretch */
     int64_t now_ns;
     int (*stretch)(void *user, const struct iot_stretch *stretch);
@@ -62,8 +62,8 @@ static int walk_lane_edge(struct walk *w, const struct iot_edge *edge)
     uint32_t lane = g->nodes[edge->dst].lane;
     int64_t end_ns = g->nodes[edge->dst].time_ns;
     int status = 0;
-    for (size_t i = edge->call_first;
-         i < (size_t)edge->call_first + edge->call_count && !status; i++) {
+    for (size_t i = edge->call_first; i < (size_t)edge->call_first + edge->call_count && !status;
+         i++) {
         int64_t t0 = e->t0_ns[i] < end_ns ? e->t0_ns[i] : end_ns;
         int64_t t1 = e->t1_ns[i] < end_ns ? e->t1_ns[i] : end_ns;
         if (w->model->part[i] == IOT_PART_NONE)
@@ -72,8 +72,7 @@ static int walk_lane_edge(struct walk *w, const struct iot_edge *edge)
         if (!status)
             status = go_to(w, t1, lane, (uint32_t)i, kind_of(w->model, i, lane));
     }
-    return status ? status
-                  : go_to(w, end_ns, lane, IOT_NO_INDEX, idle_kind(w->model->trace, lane));
+    return status ? status : go_to(w, end_ns, lane, IOT_NO_INDEX, idle_kind(w->model->trace, lane));
 }
 
 /* The event that stands at a node: the one that its lane goes on with, or that ended there. */

@@ -19,7 +19,7 @@
 struct iot_subgraph {
     struct iot_subgraph *next;
     struct iot_dag dag;
-    uint32_t *edge_of_slot;
+    uint32_t *slot_of; /* by slot: which one of the whole graph it is */
     struct iot_lambda left, right;
 };
 
@@ -87,7 +87,7 @@ static void free_part(struct iot_subgraph *part)
     free(part->dag.src);
     free(part->dag.base_ns);
     free(part->dag.io_ns);
-    free(part->edge_of_slot);
+    free(part->slot_of);
     free(part);
 }
 
@@ -103,16 +103,17 @@ static struct iot_subgraph *new_part(size_t n_nodes, size_t n_slots)
         .base_ns = malloc(n_slots * sizeof(*part->dag.base_ns)),
         .io_ns = malloc(n_slots * sizeof(*part->dag.io_ns)),
     };
-    part->edge_of_slot = malloc(n_slots * sizeof(*part->edge_of_slot));
+    part->slot_of = malloc(n_slots * sizeof(*part->slot_of));
     if (part->dag.in_first && part->dag.src && part->dag.base_ns && part->dag.io_ns &&
-        part->edge_of_slot)
+        part->slot_of)
         return part;
     free_part(part);
     return NULL;
 }
 
-/* Puts what was found, which begins at node `first`, on the list. */
-static int add_part(struct iot_pieces *f, const struct iot_dag *dag, const uint32_t *edge_of_slot,
+/* Puts what was found, which begins at node `first`, on the list. slot_of NULL: the dag is the
+ * whole. */
+static int add_part(struct iot_pieces *f, const struct iot_dag *dag, const uint32_t *slot_of,
                     const struct iot_interval *v, uint32_t first)
 {
     struct iot_subgraph *part = new_part(f->n_nodes + 1, f->n_kept);
@@ -128,7 +129,7 @@ static int add_part(struct iot_pieces *f, const struct iot_dag *dag, const uint3
             part->dag.src[slot] = f->local[dag->src[f->kept[k]]];
             part->dag.base_ns[slot] = dag->base_ns[f->kept[k]];
             part->dag.io_ns[slot] = dag->io_ns[f->kept[k]];
-            part->edge_of_slot[slot] = edge_of_slot[f->kept[k]];
+            part->slot_of[slot] = slot_of ? slot_of[f->kept[k]] : f->kept[k];
         }
         f->local[f->nodes[i]] = node;
         part->dag.in_first[node + 1] = slot;
@@ -141,7 +142,7 @@ static int add_part(struct iot_pieces *f, const struct iot_dag *dag, const uint3
 }
 
 /* Goes from the last node down, and ends a part wherever no edge kept passes by. */
-static int take_apart(struct iot_pieces *f, const struct iot_dag *dag, const uint32_t *edge_of_slot,
+static int take_apart(struct iot_pieces *f, const struct iot_dag *dag, const uint32_t *slot_of,
                       const struct iot_interval *v)
 {
     int64_t width = fixed(v->right) - fixed(v->left);
@@ -156,8 +157,8 @@ static int take_apart(struct iot_pieces *f, const struct iot_dag *dag, const uin
         pending--;
         if (pending == 0) {
             if (f->n_kept == 1)
-                f->share_of_edge[edge_of_slot[f->kept[0]]] += width;
-            else if (f->n_kept && add_part(f, dag, edge_of_slot, v, p))
+                f->share[slot_of ? slot_of[f->kept[0]] : f->kept[0]] += width;
+            else if (f->n_kept && add_part(f, dag, slot_of, v, p))
                 return -ENOMEM;
             f->n_kept = f->n_nodes = 0;
         }
@@ -172,7 +173,7 @@ static void add_path(struct iot_pieces *pieces, const struct iot_subgraph *part,
     if (width == 0)
         return;
     for (uint32_t p = (uint32_t)part->dag.n_nodes - 1; p != 0; p = part->dag.src[slot_in[p]])
-        pieces->share_of_edge[part->edge_of_slot[slot_in[p]]] += width;
+        pieces->share[part->slot_of[slot_in[p]]] += width;
 }
 
 /* Gives the part to its two tangents, from where they cross. Also right for what is not known: as
@@ -225,8 +226,8 @@ static int solve(struct iot_pieces *pieces, const struct iot_subgraph *part,
     }
     struct iot_interval left = {part->left, cross, room[0], room[2]};
     struct iot_interval right = {cross, part->right, room[2], room[1]};
-    int err = take_apart(pieces, &part->dag, part->edge_of_slot, &left);
-    return err ? err : take_apart(pieces, &part->dag, part->edge_of_slot, &right);
+    int err = take_apart(pieces, &part->dag, part->slot_of, &left);
+    return err ? err : take_apart(pieces, &part->dag, part->slot_of, &right);
 }
 
 static int solve_with_room(struct iot_pieces *pieces, const struct iot_subgraph *part)
@@ -244,13 +245,13 @@ static int solve_with_room(struct iot_pieces *pieces, const struct iot_subgraph 
     return err;
 }
 
-int iot_pieces_init(struct iot_pieces *pieces, const struct iot_dag *dag, int64_t *share_of_edge,
+int iot_pieces_init(struct iot_pieces *pieces, const struct iot_dag *dag, int64_t *share,
                     int64_t budget)
 {
     size_t n = dag->n_nodes, n_slots = dag->in_first[n];
 
     *pieces = (struct iot_pieces){
-        .share_of_edge = share_of_edge,
+        .share = share,
         .budget = budget,
         .needed = malloc(n * sizeof(*pieces->needed)),
         .local = malloc(n * sizeof(*pieces->local)),
@@ -264,9 +265,9 @@ int iot_pieces_init(struct iot_pieces *pieces, const struct iot_dag *dag, int64_
 }
 
 int iot_pieces_add(struct iot_pieces *pieces, const struct iot_dag *dag,
-                   const uint32_t *edge_of_slot, const struct iot_interval *interval)
+                   const struct iot_interval *interval)
 {
-    int err = take_apart(pieces, dag, edge_of_slot, interval);
+    int err = take_apart(pieces, dag, NULL, interval);
 
     pieces->spare = interval->at_left; /* as large as the whole, and so as any part of it */
     while (pieces->todo && !err) {

@@ -1,4 +1,4 @@
-/* On which share of lambda each edge is on the longest path. */
+/* On which share of lambda each slot is on the longest path. */
 #ifndef IOT_ANALYZER_PIECES_H
 #define IOT_ANALYZER_PIECES_H
 
@@ -15,9 +15,9 @@ struct iot_interval {
 
 /* The work on one graph; the rest of it is private. */
 struct iot_pieces {
-    int64_t *share_of_edge; /* the caller's; added to */
+    int64_t *share; /* by slot of the whole graph: the caller's; added to */
     int64_t budget;         /* slots to pass over yet */
-    int64_t error_ns;       /* I/O time that may be given to the wrong edges, as the budget ended */
+    int64_t error_ns;       /* I/O time that may be given to the wrong slots, as the budget ended */
     struct iot_subgraph *todo;
     struct iot_longest spare; /* room that is free while parts are solved */
     /* Room, by node or slot of the whole graph. What was found since the last node that all
@@ -30,19 +30,19 @@ struct iot_pieces {
     size_t n_nodes, n_kept;
 };
 
-/* For graphs up to the size of this one. Returns 0 or -ENOMEM; free it in either case. */
-int iot_pieces_init(struct iot_pieces *pieces, const struct iot_dag *dag, int64_t *share_of_edge,
+/* For this graph and no other. Returns 0 or -ENOMEM; free it in either case. */
+int iot_pieces_init(struct iot_pieces *pieces, const struct iot_dag *dag, int64_t *share,
                     int64_t budget);
 void iot_pieces_free(struct iot_pieces *pieces);
 
 /* What at_left of the interval holds is lost: its arrays are room from then on.
  *
- * Adds, for every edge, the share of lambda within the interval at which it is on the longest path
- * to the last node; edge_of_slot names the edges of the dag. Where several paths are the longest
+ * Adds, for every slot, the share of lambda within the interval at which it is on the longest path
+ * to the last node. Where several paths are the longest
  * all along a piece, it is one of them. When the budget is used up, shares are still such that
  * the I/O given is the difference of T; error_ns then says how much of it may be misplaced.
  * Returns 0 or -ENOMEM. */
 int iot_pieces_add(struct iot_pieces *pieces, const struct iot_dag *dag,
-                   const uint32_t *edge_of_slot, const struct iot_interval *interval);
+                   const struct iot_interval *interval);
 
 #endif

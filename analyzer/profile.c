@@ -220,6 +220,11 @@ static int add_complete(struct iot_profile *p, const struct iot_profile_event *e
         item.kind = IOT_ITEM_RANGE;
     else if (kind == IOT_ITEM_BUSY)
         return 0;
+    if (kind == IOT_ITEM_KERNEL && *e->group) {
+        item.group = iot_profile_name(p, e->group);
+        if (item.group == UINT32_MAX)
+            return -1;
+    }
     p->lanes[item.lane].n_calls += kind == IOT_ITEM_CALL;
     p->lanes[item.lane].n_steps += kind == IOT_ITEM_STEP;
     item.name = iot_profile_name(p, e->name);
@@ -296,6 +301,7 @@ void iot_profile_free(struct iot_profile *p)
     free(p->spans);
     free(p->lanes);
     free(p->names);
+    free(p->processes);
     iot_table_free(&p->by_name);
     iot_table_free(&p->by_lane);
     if (p->arena)

@@ -35,6 +35,8 @@ struct iot_item {
     uint32_t correlation;
     uint32_t record;       /* SYNC: correlation of the record of the event waited for */
     int32_t stream, other; /* SYNC: the stream that waits, and that waited for */
+    uint32_t group;        /* KERNEL: name of the ranks that it is among; 0: not known */
+    uint16_t process;      /* once divided */
     uint8_t kind;          /* enum iot_item_kind */
     uint8_t sync;          /* SYNC: as a GPU_SYNC's, or IOT_SYNC_STREAM_WAIT */
 };
@@ -50,6 +52,7 @@ struct iot_profile_lane {
     int64_t pid, tid; /* of a stream: device and stream; texts have numbers below -2^40 */
     uint32_t name;    /* 0: none */
     uint8_t gpu;
+    uint16_t process; /* once divided; of a stream that of most in it */
     uint32_t n_calls, n_steps;
     size_t last_span; /* + 1; 0: none */
     struct iot_opened {
@@ -58,6 +61,12 @@ struct iot_profile_lane {
         uint8_t kind;
     } * open; /* "B" without their "E" yet */
     size_t n_open, open_room;
+};
+
+/* A process of the host with threads that did something. */
+struct iot_profile_process {
+    int64_t pid; /* as a lane's */
+    uint64_t n_calls, n_steps;
 };
 
 struct iot_profile {
@@ -73,6 +82,8 @@ struct iot_profile {
     int64_t base_ns;          /* to be added for CLOCK_REALTIME */
     int64_t rank;             /* -1: not told */
     uint32_t process_name;
+    struct iot_profile_process *processes; /* once divided */
+    size_t n_processes, main_process; /* the latter has the steps, or most calls */
     uint64_t events;  /* complete ones */
     uint64_t unended; /* begun and not ended */
 };
@@ -80,6 +91,10 @@ struct iot_profile {
 /* Reads a whole file. Returns 0; -1 with in->error set, or, where that is NULL, without memory.
  * Free in either case. */
 int iot_profile_read(struct iot_profile *profile, struct iot_json_in *in);
+/* Finds the processes, and which one everything belongs to. 0, or -1 without memory, or where there are too
+ * many of them (65535). */
+int iot_profile_divide(struct iot_profile *profile);
+
 void iot_profile_free(struct iot_profile *profile);
 
 /* Of "Memcpy HtoD (Pageable -> Device)" the copy's kind, and the addr that a row has for it. */

@@ -13,6 +13,7 @@ struct iot_profile_event {
     uint32_t correlation, record;
     char category[32];
     char sync[32];   /* cuda_sync_kind */
+    char group[192]; /* of a collective: name and ranks of its process group */
     char given[128]; /* args.name, of names given to processes and threads */
     char name[IOT_JSON_IN_TEXT + 8];
 };

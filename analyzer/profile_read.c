@@ -24,6 +24,8 @@ enum field {
     F_OTHER,
     F_RECORD,
     F_GIVEN,
+    F_GROUP,
+    F_RANKS,
 };
 
 struct key {
@@ -45,6 +47,8 @@ static const struct key args_keys[] = {
     {"wait_on_stream", F_OTHER},
     {"wait_on_cuda_event_record_corr_id", F_RECORD},
     {"name", F_GIVEN},
+    {"Process Group Name", F_GROUP},
+    {"Process Group Ranks", F_RANKS},
     {NULL, F_NONE},
 };
 
@@ -60,6 +64,15 @@ static void copy(char *to, size_t room, const struct iot_json_in *in)
     size_t n = strnlen(in->text, room - 1);
     memcpy(to, in->text, n);
     to[n] = '\0';
+}
+
+/* Behind what is there already, whichever comes first. */
+static void append(char *to, size_t room, const struct iot_json_in *in)
+{
+    size_t n = strlen(to);
+    if (n && n + 1 < room)
+        to[n++] = ' ';
+    copy(to + n, room - n, in);
 }
 
 /* A pid or tid: a number, also as a text; any other text has a number of its own. */
@@ -140,6 +153,10 @@ static void take_string(struct iot_profile *p, struct iot_profile_event *e, enum
     case F_SYNC:
         copy(e->sync, sizeof e->sync, in);
         break;
+    case F_GROUP:
+    case F_RANKS:
+        append(e->group, sizeof e->group, in);
+        break;
     case F_GIVEN:
         copy(e->given, sizeof e->given, in);
         break;
@@ -185,7 +202,7 @@ static int read_event(struct iot_profile *p, struct iot_json_in *in, struct iot_
     e->dur_ns = e->pid = e->tid = e->bytes = 0;
     e->device = e->stream = e->other = -1;
     e->correlation = e->record = 0;
-    e->category[0] = e->sync[0] = e->given[0] = e->name[0] = '\0';
+    e->category[0] = e->sync[0] = e->group[0] = e->given[0] = e->name[0] = '\0';
     if (read_members(p, in, event_keys, e) == IOT_JSON_ERROR)
         return -1;
     const char *wrong = NULL;

@@ -70,7 +70,8 @@ struct iot_ready {
     uint8_t known;
     int64_t storage_ns;   /* with a call on it under way, in whatever lane */
     int64_t decode_ns;    /* serialization */
-    int64_t placement_ns; /* on a GPU */
+    int64_t placement_ns; /* on a GPU: copies of what was read from it under way, and no call on it */
+    uint8_t memory;       /* of these copies: enum iot_host_memory, bits; 0: none, or not known */
 };
 
 struct iot_report_file {
@@ -142,10 +143,12 @@ struct iot_report {
     size_t n_waits;
     struct iot_call_site *sites; /* those that cost most, if stacks were recorded */
     size_t n_sites;
+    struct iot_changed changed; /* of their programs and libraries */
     struct iot_range *ranges;
     size_t n_ranges;
     struct iot_named_mark *marks;
     size_t n_marks;
+    struct iot_report_gpu *gpu;     /* report_gpu.h; NULL: no GPU was seen */
     struct iot_gaps *gaps;          /* where objects were encoded and decoded: serialization.h */
     uint32_t *of_event;             /* row by event; IOT_NO_INDEX: no I/O */
     struct iot_phases *phases;      /* phases.h */

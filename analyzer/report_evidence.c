@@ -98,6 +98,22 @@ static int of_storage(struct iot_report *r)
                                         : "a part");
 }
 
+/* What there was no memory for. */
+static int of_whole(struct iot_report *r)
+{
+    const struct iot_whole *w = &r->trace->whole;
+    if (!w->events)
+        return 0;
+    struct iot_words in = iot_people_bytes((int64_t)w->read_bytes),
+                     out = iot_people_bytes((int64_t)w->write_bytes),
+                     calls = iot_people_time((int64_t)w->call_ns);
+    return say(r, "Of %llu events in the trace the newest %zu were analysed (report --events): all of "
+                  "them read %s and wrote %s in %llu calls, and spent %s in these and in %llu others",
+               (unsigned long long)w->events, r->trace->events.n, in.text, out.text,
+               (unsigned long long)w->data_ops, calls.text,
+               (unsigned long long)(w->metadata_ops + w->sync_ops));
+}
+
 /* A part of the run is not the run. */
 static int of_window(struct iot_report *r)
 {
@@ -118,13 +134,16 @@ static int of_window(struct iot_report *r)
     if (seen->n > 1)
         snprintf(parts, sizeof parts, " in %zu parts", seen->n);
     if (say(r,
-            "Of the %s that the run took %s were recorded%s, from %s to %s after its start: all "
-            "figures are of these alone",
-            run.text, part.text, parts, from.text, to.text))
+            "Of the %s that the run took %s were %s%s, from %s to %s after its start: all figures are of "
+            "these alone",
+            run.text, part.text, r->trace->whole.events ? "analysed" : "recorded", parts, from.text,
+            to.text))
         return -1;
     if (seen->older_events &&
         say(r, "%llu older events made room for newer ones in the trace (--max-size)",
             (unsigned long long)seen->older_events))
+        return -1;
+    if (of_whole(r))
         return -1;
     return say(r,
                "What storage delivered, and how long processes waited for a CPU, is not known of "
@@ -194,6 +213,19 @@ static int of_life(struct iot_report *r)
                 : 0;
 }
 
+static int of_changed(struct iot_report *r)
+{
+    char more[32] = "";
+    if (!r->changed.n)
+        return 0;
+    if (r->changed.n > 1)
+        snprintf(more, sizeof more, " and %zu more", r->changed.n - 1);
+    return say(r,
+               "Of %s%s another build is there now than was run: call sites in it have neither "
+               "functions nor lines",
+               r->changed.first, more);
+}
+
 int iot_report_evidence(struct iot_report *r)
 {
     const struct iot_model *model = r->model;
@@ -204,9 +236,7 @@ int iot_report_evidence(struct iot_report *r)
     if (say(r, "Replays keep the order and the contention of this run: what is recoverable is an "
                "estimate, and does not add up over objects"))
         return -1;
-    if (of_faults(r))
-        return -1;
-    if (of_contention(r))
+    if (of_faults(r) || of_contention(r) || of_changed(r))
         return -1;
     return model->exposed_error_ns ? say(r, "Which calls are exposed is uncertain by at most %s",
                                          iot_people_time(model->exposed_error_ns).text)

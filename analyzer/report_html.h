@@ -1,9 +1,7 @@
-/* A report as one page of HTML that needs nothing else: no network, no other file.
+/* A report as one page of HTML that needs nothing else: no network, no other file (html_page.h).
  *
- * The page holds the report as JSON (report_json.h), what its pictures are drawn from (view.h) and the
- * script that draws them (html/). Whatever a trace holds is data to it: names reach the page as text
- * alone, and its policy lets no script run but its own.
- */
+ * The page holds the report as JSON (report_json.h), what its pictures are drawn from (view.h) and
+ * the script that draws them (html/). */
 #ifndef IOT_ANALYZER_REPORT_HTML_H
 #define IOT_ANALYZER_REPORT_HTML_H
 

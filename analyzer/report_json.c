@@ -56,22 +56,22 @@ static void put_untraced(struct iot_json *json, const struct iot_report_run *run
     iot_json_end_array(json);
 }
 
-static void put_sites(struct iot_json *json, const struct iot_report *r)
+/* null: all that the trace has was analysed. */
+static void put_whole(struct iot_json *json, const struct iot_whole *w)
 {
-    iot_json_put_array(json, "sites");
-    for (size_t i = 0; i < r->n_sites; i++) {
-        const struct iot_call_site *s = &r->sites[i];
-        iot_json_begin_object(json);
-        iot_json_put_int(json, "exposed_ns", s->exposed_ns);
-        iot_json_put_int(json, "service_ns", s->service_ns);
-        iot_json_put_uint(json, "calls", s->calls);
-        iot_json_put_int(json, "bytes", s->bytes);
-        iot_json_put_strings(json, "frames", s->frames, s->n_frames);
-        iot_json_put_string(json, "object", s->object);
-        iot_json_put_string(json, "path", s->path);
-        iot_json_end_object(json);
+    if (!w->events) {
+        iot_json_put_null(json, "trace");
+        return;
     }
-    iot_json_end_array(json);
+    iot_json_put_object(json, "trace");
+    iot_json_put_uint(json, "events", w->events);
+    iot_json_put_uint(json, "data_ops", w->data_ops);
+    iot_json_put_uint(json, "metadata_ops", w->metadata_ops);
+    iot_json_put_uint(json, "sync_ops", w->sync_ops);
+    iot_json_put_uint(json, "read_bytes", w->read_bytes);
+    iot_json_put_uint(json, "write_bytes", w->write_bytes);
+    iot_json_put_uint(json, "call_ns", w->call_ns);
+    iot_json_end_object(json);
 }
 
 /* null: the run was seen whole. */
@@ -93,6 +93,7 @@ static void put_window(struct iot_json *json, const struct iot_report *r)
         iot_json_end_object(json);
     }
     iot_json_end_array(json);
+    put_whole(json, &r->trace->whole);
     iot_json_end_object(json);
 }
 
@@ -344,7 +345,8 @@ static int write(const struct iot_report *r, FILE *out, enum iot_json_style styl
     put_waits(&json, r);
     iot_report_put_steps(&json, r);
     iot_report_put_ranges(&json, r);
-    put_sites(&json, r);
+    iot_call_sites_put(&json, r->sites, r->n_sites);
+    iot_report_put_gpu(&json, r);
     iot_json_end_object(&json);
     return iot_json_finish(&json);
 }

@@ -253,6 +253,7 @@ void iot_report_write_markdown(const struct iot_report *r, FILE *out, size_t fil
     if (iot_words_faults(r, text))
         put_sentence(out, "\n", text, "\n");
     put_steps(r, out);
+    iot_report_markdown_ranges(r, out);
     put_files(r, out, files);
     put_lines(r, out, "Who waited for whom", iot_words_waited);
     put_lines(r, out, "Queues", iot_words_queue);

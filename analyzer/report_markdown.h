@@ -15,6 +15,9 @@ void iot_report_write_markdown(const struct iot_report *report, FILE *out, size_
 void iot_markdown_ledger(FILE *out, const struct iot_report_object *objects,
                          const struct iot_figures *total);
 
+/* The part of it on what the program marks; nothing if there is none. */
+void iot_report_markdown_ranges(const struct iot_report *report, FILE *out);
+
 /* Text of any bytes as words within a line or a table's cell that neither Markdown nor HTML takes
  * for anything else: punctuation as character references, controls and what is not UTF-8 as \xNN. Of more than
  * `most` bytes the middle gives way to "...". */

@@ -12,6 +12,13 @@ struct iot_rows {
     uint32_t *of_event;                /* row by event; IOT_NO_INDEX: no I/O */
     uint32_t *synced;                  /* rows of file systems that were synced as a whole */
     size_t n_synced, room;
+    /* Rows of copies of GPUs: those with one name and one object are one. */
+    struct iot_gpu_row {
+        uint32_t row;
+        uint32_t carried, others; /* names that carry bytes of a file, and that do not */
+        uint8_t memory, out;
+    } *gpu;
+    size_t n_gpu;
     /* Events of each row, lane after lane: row r has events[first[r]] .. events[first[r + 1] - 1]. */
     uint32_t *events;
     size_t *first;
@@ -44,7 +51,7 @@ int iot_rows_group(struct iot_rows *rows);
 /* Latency and bandwidth of each row and object. */
 int iot_rows_fit(struct iot_rows *rows);
 /* How long artifacts took to be ready. */
-void iot_rows_ready(struct iot_rows *rows);
+int iot_rows_ready(struct iot_rows *rows);
 /* Percentiles of each row and object. */
 int iot_rows_latency(struct iot_rows *rows);
 /* What replays say of the objects and the most exposed files. */
@@ -65,6 +72,9 @@ int iot_report_ranks(struct iot_report *report);
 int iot_report_untraced(struct iot_report *report);
 int iot_report_uncalled(struct iot_report *report);
 int iot_report_not_seen(struct iot_report *report);
+int iot_report_unseen_gpu(struct iot_report *report);
+/* One more sentence of what is not seen. 0, or -1 without memory. */
+int iot_report_say(struct iot_report *r, const char *sentence);
 /* report->evidence, when all else is there. */
 int iot_report_evidence(struct iot_report *report);
 

@@ -1,4 +1,5 @@
 /* From events to one row of figures for each file and object. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,55 @@ static uint32_t add_row(struct iot_rows *rows, const struct iot_report_file *row
     return (uint32_t)r->n_files++;
 }
 
+/* What carries bytes of several files is one row, as long as it is of one object. */
+static uint32_t row_of_gpu(struct iot_rows *rows, uint32_t file, int direction)
+{
+    const struct iot_file *f = &rows->report->trace->files[file];
+    const struct iot_file_class *c = &rows->classes->files[file];
+    size_t k = 0;
+    while (k < rows->n_gpu &&
+           (strcmp(rows->report->files[rows->gpu[k].row].path, f->name) != 0 ||
+            rows->report->files[rows->gpu[k].row].object != c->object[direction]))
+        k++;
+    if (k == rows->n_gpu) {
+        struct iot_gpu_row *more = realloc(rows->gpu, (k + 1) * sizeof *more);
+        if (!more)
+            return IOT_NO_INDEX;
+        rows->gpu = more;
+        more[k] = (struct iot_gpu_row){.row = add_row(
+                                           rows, &(struct iot_report_file){.path = f->name,
+                                                                           .why = c->why[direction],
+                                                                           .file = file,
+                                                                           .object = c->object[direction]})};
+        if (more[k].row == IOT_NO_INDEX)
+            return IOT_NO_INDEX;
+        rows->n_gpu++;
+    }
+    *(f->carried ? &rows->gpu[k].carried : &rows->gpu[k].others) += 1;
+    rows->gpu[k].memory |= f->memory;
+    rows->gpu[k].out |= f->kind == IOT_FILE_GPU_OUT;
+    return rows->gpu[k].row;
+}
+
+static int explain_gpu(struct iot_rows *rows)
+{
+    static const char *const memory[] = {"", ", pageable", ", pinned", ", some pageable"};
+    for (size_t k = 0; k < rows->n_gpu; k++) {
+        const struct iot_gpu_row *g = &rows->gpu[k];
+        char text[96];
+        if (g->carried + g->others < 2)
+            continue; /* it says itself why */
+        int n = snprintf(text, sizeof text, "%s %u %s%s%s", g->out ? "written to" : "read from",
+                         g->carried, g->carried == 1 ? "file" : "files",
+                         g->others ? ", and others" : "", memory[g->memory & IOT_HOST_MIXED]);
+        const char *why = iot_arena_text(rows->report->arena, text, n > 0 ? (size_t)n : 0);
+        if (!why)
+            return -1;
+        rows->report->files[g->row].why = why;
+    }
+    return 0;
+}
+
 /* Both directions share a row where they have one object. */
 static uint32_t row_of(struct iot_rows *rows, uint32_t file, int direction)
 {
@@ -31,6 +81,8 @@ static uint32_t row_of(struct iot_rows *rows, uint32_t file, int direction)
         return *mine;
     if (c->object[0] == c->object[1] && rows->of_file[!direction][file] != IOT_NO_INDEX)
         return *mine = rows->of_file[!direction][file];
+    if (rows->report->trace->files[file].kind >= IOT_FILE_GPU_EARLY)
+        return *mine = row_of_gpu(rows, file, direction);
     const char *name = rows->report->trace->files[file].name;
     return *mine = add_row(rows, &(struct iot_report_file){.path = file ? name : "(no file)",
                                                            .why = c->why[direction],
@@ -179,7 +231,7 @@ int iot_rows_sum(struct iot_rows *rows)
     for (size_t i = 0; i < trace->events.n && !failed; i++)
         failed = sum_event(rows, &mounts, i);
     free(mounts.mounts);
-    return failed ? -1 : 0;
+    return failed || explain_gpu(rows) ? -1 : 0;
 }
 
 void iot_rows_free(struct iot_rows *rows)
@@ -188,6 +240,7 @@ void iot_rows_free(struct iot_rows *rows)
         free(rows->of_file[d]);
     free(rows->of_event);
     free(rows->synced);
+    free(rows->gpu);
     free(rows->events);
     free(rows->first);
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "analyzer/people.h"
+#include "analyzer/report_gpu.h"
 #include "analyzer/report_text_parts.h"
 #include "analyzer/report_words.h"
 #include "analyzer/text.h"
@@ -183,6 +184,19 @@ void iot_page_point(const struct iot_page *page, const char *text)
     iot_page_wrapped(page, line, 2);
 }
 
+static void put_lines(const struct iot_page *page, const char *heading,
+                      bool (*line)(const struct iot_report *, size_t, char[IOT_SENTENCE_BYTES]))
+{
+    char text[IOT_SENTENCE_BYTES];
+    for (size_t i = 0; line(page->report, i, text); i++) {
+        if (i == 0) {
+            fputc('\n', page->out);
+            iot_page_heading(page, heading);
+        }
+        iot_page_point(page, text);
+    }
+}
+
 /* --- where calls are made --- */
 
 static void put_sites(const struct iot_page *page)
@@ -206,19 +220,6 @@ static void put_sites(const struct iot_page *page)
 }
 
 /* --- who waited for whom, and in which queues --- */
-
-static void put_lines(const struct iot_page *page, const char *heading,
-                      bool (*line)(const struct iot_report *, size_t, char[IOT_SENTENCE_BYTES]))
-{
-    char text[IOT_SENTENCE_BYTES];
-    for (size_t i = 0; line(page->report, i, text); i++) {
-        if (i == 0) {
-            fputc('\n', page->out);
-            iot_page_heading(page, heading);
-        }
-        iot_page_point(page, text);
-    }
-}
 
 static void put_waits(const struct iot_page *page)
 {
@@ -271,6 +272,7 @@ void iot_report_write_text(const struct iot_report *report, FILE *out,
     put_faults(&page);
     iot_page_steps(&page);
     iot_page_ranges(&page);
+    put_lines(&page, "GPUs", iot_words_gpu);
     put_files(&page);
     put_sites(&page);
     put_waits(&page);

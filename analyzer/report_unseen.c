@@ -1,12 +1,13 @@
 /* What is known not to be in the trace: children without one, and kinds of waiting and moving bytes
  * that are not followed. A report says it in words. */
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/arena.h"
-#include "analyzer/gpu.h"
+#include "analyzer/op_sets.h"
 #include "analyzer/people.h"
 #include "analyzer/report_parts.h"
 
@@ -147,7 +148,7 @@ int iot_report_untraced(struct iot_report *r)
 
 /* --- what is not followed --- */
 
-enum { SENTENCES_MAX = 16 };
+enum { SENTENCES_MAX = 32 };
 
 static int say(struct iot_report *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -168,11 +169,18 @@ static int say(struct iot_report *r, const char *format, ...)
     return 0;
 }
 
+int iot_report_say(struct iot_report *r, const char *sentence)
+{
+    return say(r, "%s", sentence);
+}
+
 struct met {
     uint64_t mapped; /* mappings of data files of whose end nothing is known */
     uint64_t unmapped, direct; /* requests of rings: of unknown memory, handed over past libc */
     uint64_t open;             /* requests that were never found done */
     uint64_t nameless;         /* that moved bytes of a file that is not known */
+    uint64_t faults;           /* of threads that make no calls */
+    uint64_t bypassed;         /* files opened for direct I/O of which no call moved anything */
     int threads;     /* a process has more than one */
 };
 
@@ -200,12 +208,35 @@ static int is_memory(const struct iot_file *file)
     return file->kind == IOT_FILE_ANON || !strncmp(file->name, "/dev/shm/", strlen("/dev/shm/"));
 }
 
+/* Who opens a file for direct I/O moves its bytes, and in ways that go past libc more often than others. */
+static uint64_t bypassed(const struct iot_trace *t)
+{
+    enum { DIRECT = 1, MOVED = 2 };
+    uint8_t *seen = calloc(t->n_files + 1, 1);
+    uint64_t n = 0;
+    for (size_t i = 0; i < t->events.n && seen; i++) {
+        unsigned op = t->events.op[i];
+        if (iot_op_opens(op) && !t->events.err[i] && t->events.offset[i] & O_DIRECT &&
+            t->files[t->events.file[i]].kind == IOT_FILE_REGULAR)
+            seen[t->events.file[i]] |= DIRECT;
+        if (iot_op_info(op)->class_ == IOT_DATA || op == IOT_OP_MMAP) {
+            seen[t->events.file[i]] |= MOVED;
+            seen[t->events.file2[i]] |= MOVED;
+        }
+    }
+    for (size_t f = 1; f < t->n_files && seen; f++)
+        n += seen[f] == DIRECT;
+    free(seen);
+    return n;
+}
+
 static struct met meet(const struct iot_report *r, uint8_t *is_data)
 {
     const struct iot_trace *t = r->trace;
     struct met met = {0};
     uint64_t told = 0;
     meet_requests(&met, t);
+    met.bypassed = bypassed(t);
     for (size_t i = 0; i < r->n_files; i++)
         if (r->files[i].file != IOT_NO_INDEX && r->files[i].object != IOT_OTHER &&
             !is_memory(&t->files[r->files[i].file]))
@@ -213,6 +244,9 @@ static struct met meet(const struct iot_report *r, uint8_t *is_data)
     for (size_t i = 0; i < t->events.n; i++) {
         uint32_t file = t->events.file[i];
         met.mapped += t->events.op[i] == IOT_OP_MMAP && !t->events.err[i] && is_data[file];
+        met.faults += t->events.op[i] == IOT_OP_FAULTS_UNSEEN && t->events.result[i] > 0
+                          ? (uint64_t)t->events.result[i]
+                          : 0;
         told += t->events.op[i] == IOT_OP_RESIDENT && t->events.result[i] >= 0 && is_data[file];
     }
     met.mapped -= told < met.mapped ? told : met.mapped;
@@ -223,6 +257,9 @@ static struct met meet(const struct iot_report *r, uint8_t *is_data)
 
 /* Below this, a process's loader and libc alone can have read as much inside themselves. */
 enum { SAID_BYTES = 64 * 1024 };
+
+/* As many pages of the program itself a thread may fetch before it is looked at. */
+enum { SAID_FAULTS = 16 };
 
 static int say_uncalled(struct iot_report *r)
 {
@@ -258,6 +295,9 @@ static int say_all(struct iot_report *r, const struct met *met)
     if (r->model->unmatched_waits)
         failed |= say(r, "Of %s it is not known who ended them",
                       iot_people_many((int64_t)r->model->unmatched_waits, "wait").text);
+    if (met->bypassed)
+        failed |= say(r, "What moved to and from %s opened for direct I/O: by no call that was seen",
+                      iot_people_many((int64_t)met->bypassed, "file").text);
     if (met->direct)
         failed |= say(r, "%s of io_uring, handed to the kernel past libc or by a thread of its own",
                       iot_people_many((int64_t)met->direct, "request").text);
@@ -271,6 +311,11 @@ static int say_all(struct iot_report *r, const struct met *met)
     if (met->nameless)
         failed |= say(r, "The files of %s: registered out of sight",
                       iot_people_many((int64_t)met->nameless, "asynchronous request").text);
+    if (met->faults >= SAID_FAULTS)
+        failed |= say(r,
+                      "What %s cost in threads that make no calls: from outside it looks like any other "
+                      "wait of theirs",
+                      iot_people_many((int64_t)met->faults, "major page fault").text);
     if (met->threads && !*r->trace->processes[0].imported)
         failed |= say(r, "Hand-overs between threads without any call (lock-free queues, flags that are "
                          "polled): what is exposed behind them is a lower bound");
@@ -284,10 +329,9 @@ static int say_all(struct iot_report *r, const struct met *met)
         failed |= say(r, "Whom threads waited for: it is inferred from when each was busy");
         return failed;
     }
-    failed |= say(r, "Calls made without libc: system calls of a program's own, static programs");
-    if (!iot_has_streams(r->trace))
-        failed |= say(r, "GPU work");
-    return failed;
+    failed |= say(r, "Calls made without libc: system calls of a program's own, static programs, and of "
+                     "libraries in which it looks up functions itself (dlsym: libaio, liburing, cuFile)");
+    return failed | iot_report_unseen_gpu(r);
 }
 
 int iot_report_not_seen(struct iot_report *r)

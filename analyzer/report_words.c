@@ -121,9 +121,13 @@ bool iot_words_per_step(const struct iot_phase *steady, int object, char text[SI
     int64_t n = (int64_t)steady->steps;
     if (f->service_ns < steady->end_ns / 1000)
         return false;
-    snprintf(text, SIZE, "On average: %s %.3g calls, %s, %s service, %s exposed",
-             iot_object_names[object], calls / (double)n, iot_people_bytes(f->bytes / n).text,
-             iot_people_time(f->service_ns / n).text, iot_people_time(f->exposed_ns / n).text);
+    size_t at = (size_t)snprintf(
+        text, SIZE, "On average: %s %.3g calls, %s, %s service, %s exposed",
+        iot_object_names[object], calls / (double)n, iot_people_bytes(f->bytes / n).text,
+        iot_people_time(f->service_ns / n).text, iot_people_time(f->exposed_ns / n).text);
+    if (n > 1 && f->exposed_ns)
+        snprintf(text + at, SIZE - at, " (P95 %s)",
+                 iot_people_time(steady->objects[object].exposed.p95_ns).text);
     return true;
 }
 

@@ -30,7 +30,7 @@ const struct iot_phase *iot_words_steady(const struct iot_report *report);
 /* How many steps, how they were found, how long they take. */
 void iot_words_steps(const struct iot_report *report, const struct iot_phase *steady,
                      char text[IOT_SENTENCE_BYTES]);
-/* What a step does on average of an object. */
+/* What a step does on average of an object, and the P95 of what of that is exposed. */
 bool iot_words_per_step(const struct iot_phase *steady, int object, char text[IOT_SENTENCE_BYTES]);
 
 /* Who waited for whom, line by line: false from where they are of no weight. */

@@ -2,18 +2,18 @@
 
 #include <stdio.h>
 
-int iot_reporting_make(struct iot_reporting *w, const char *folder, const char *rules_path,
-                       size_t top, char error[512])
+int iot_reporting_make(struct iot_reporting *w, const char *folder,
+                       const struct iot_reporting_how *how, char error[512])
 {
     *w = (struct iot_reporting){0};
-    if (rules_path && iot_rules_read(&w->rules, rules_path, error))
+    if (how->rules && iot_rules_read(&w->rules, how->rules, error))
         return -1;
-    if (!(w->trace = iot_trace_read(folder, error)))
+    if (!(w->trace = iot_trace_read_newest(folder, how->events, error)))
         return -1;
     if (!iot_seen_narrow(w->trace) && (w->model = iot_model_build(w->trace)) &&
         !iot_steps_find(&w->steps, w->trace, w->model) &&
-        !iot_classify(&w->classes, w->trace, rules_path ? &w->rules : NULL, &w->steps) &&
-        !iot_report_make(&w->report, w->trace, w->model, &w->classes, &w->steps, top))
+        !iot_classify(&w->classes, w->trace, how->rules ? &w->rules : NULL, &w->steps) &&
+        !iot_report_make(&w->report, w->trace, w->model, &w->classes, &w->steps, how->top))
         return 0;
     snprintf(error, 512, "%s: out of memory for a run of %zu events", folder, w->trace->events.n);
     return -1;

@@ -125,6 +125,14 @@ static int matches(const struct iot_rule *rule, const char *name, size_t n, uint
 const struct iot_rule *iot_rules_find(const struct iot_rules *rules, const char *path,
                                       enum iot_direction direction)
 {
+    return iot_rules_find_made(rules, path, direction, NULL, NULL);
+}
+
+const struct iot_rule *iot_rules_find_made(const struct iot_rules *rules, const char *path,
+                                           enum iot_direction direction,
+                                           int (*made_from)(const void *user, size_t rule),
+                                           const void *user)
+{
     const char *slash = strrchr(path, '/');
     const char *last = slash ? slash + 1 : path;
     size_t n_path = strlen(path), n_last = n_path - (size_t)(last - path);
@@ -132,7 +140,8 @@ const struct iot_rule *iot_rules_find(const struct iot_rules *rules, const char 
 
     for (size_t i = 0; i < rules->n; i++) {
         const struct iot_rule *rule = &rules->rules[i];
-        if (!(rule->directions >> direction & 1))
+        if (!(rule->directions >> direction & 1) ||
+            (rule->site && !(made_from && made_from(user, i))))
             continue;
         if (rule->whole_path ? matches(rule, path, n_path, letters)
                              : matches(rule, last, n_last, letters))
@@ -218,16 +227,18 @@ static int object_of(const char *word)
     return -1;
 }
 
+#define SITE "site="
+
 static int read_option(const struct line *line, const char *word, struct iot_rule *rule)
 {
     if (!strcmp(word, "op=read"))
         rule->directions = READ;
     else if (!strcmp(word, "op=write"))
         rule->directions = WRITE;
-    else if (!strncmp(word, "site=", 5))
-        return refuse(line, "traces hold no call sites yet, so no rule can ask for one", word);
+    else if (!strncmp(word, SITE, sizeof SITE - 1) && word[sizeof SITE - 1])
+        rule->site = word + sizeof SITE - 1;
     else
-        return refuse(line, "unknown word; what may follow the glob is op=read or op=write", word);
+        return refuse(line, "unknown word; what may follow the glob is op=read, op=write or site=", word);
     return 0;
 }
 
@@ -262,7 +273,9 @@ static int add(struct iot_rules *rules, const struct line *line, struct iot_rule
     struct iot_rule *more = realloc(rules->rules, (rules->n + 1) * sizeof *more);
     if (more)
         rules->rules = more;
-    if (!more || !(rule->glob = iot_arena_text(rules->arena, rule->glob, strlen(rule->glob))) ||
+    if (!more ||
+        (rule->site && !(rule->site = iot_arena_text(rules->arena, rule->site, strlen(rule->site)))) ||
+        !(rule->glob = iot_arena_text(rules->arena, rule->glob, strlen(rule->glob))) ||
         !(rule->why = iot_arena_text(rules->arena, why, n_why)))
         return refuse(line, "out of memory", NULL);
     compile(rule);

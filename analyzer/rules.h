@@ -2,9 +2,10 @@
  * (rules.def). The first that matches wins.
  *
  * A rules file has one a line, `#` starts a comment:
- *     <object> <glob> [op=read|write]
+ *     <object> <glob> [op=read|write] [site=<function, file or library>]
  * The glob is fnmatch's; `*` also matches slashes, and a glob without a slash is matched with the
- * last component of a path.
+ * last component of a path. A site is a glob likewise: the rule is for files that have a call made from there
+ * (rule_sites.h).
  */
 #ifndef IOT_ANALYZER_RULES_H
 #define IOT_ANALYZER_RULES_H
@@ -20,6 +21,7 @@ struct iot_rule {
     size_t n_fixed;
     uint64_t letters; /* that are in it */
     const char *why;  /* in words */
+    const char *site; /* NULL: from anywhere */
     uint8_t object;
     uint8_t directions; /* bit d: for that direction */
     uint8_t kind;
@@ -43,7 +45,14 @@ const struct iot_rules *iot_rules_sure(void);
 const struct iot_rules *iot_rules_small(void);
 const struct iot_rules *iot_rules_likely(void);
 
-/* NULL: none matches. */
+/* Of a file with that name; `made_from` says whether the rule of an index asks for a site that it has (NULL: it has
+ * none). NULL: none matches. */
+const struct iot_rule *iot_rules_find_made(const struct iot_rules *rules, const char *path,
+                                           enum iot_direction direction,
+                                           int (*made_from)(const void *user, size_t rule),
+                                           const void *user);
+
+/* The same without sites. */
 const struct iot_rule *iot_rules_find(const struct iot_rules *rules, const char *path,
                                       enum iot_direction direction);
 

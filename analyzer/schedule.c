@@ -20,6 +20,14 @@ static int usable(const struct iot_links *links, struct iot_waker waker)
            (waker.kind != IOT_WAKER_NONE && !(links->flags[waker.index] & IOT_LINK_NESTED));
 }
 
+/* A rank that waits for the others within a collective. */
+static int waits_in_collective(const struct iot_trace *trace, const struct iot_links *links, size_t i,
+                               struct iot_waker waker)
+{
+    return trace->events.op[i] == IOT_OP_GPU_COLLECTIVE_WAIT && iot_waker_is_rank(trace, waker) &&
+           usable(links, waker) && late(trace, links, i, waker);
+}
+
 static enum iot_part part_of(const struct iot_trace *trace, const struct iot_links *links, size_t i)
 {
     const struct iot_events *e = &trace->events;
@@ -28,7 +36,9 @@ static enum iot_part part_of(const struct iot_trace *trace, const struct iot_lin
     if (flags & IOT_LINK_NESTED)
         return IOT_PART_NONE;
     if (iot_gpu_runs(e->op[i]))
-        return op->class_ == IOT_DATA ? IOT_PART_IO : IOT_PART_GPU;
+        return op->class_ == IOT_DATA           ? IOT_PART_IO
+               : waits_in_collective(trace, links, i, links->waker[i]) ? IOT_PART_WAIT
+                                                                       : IOT_PART_GPU;
     if (late(trace, links, i, links->waker[i]))
         return usable(links, links->waker[i]) ? IOT_PART_WAIT : IOT_PART_UNEXPLAINED;
     if (flags & IOT_LINK_COMPUTES)
@@ -68,6 +78,8 @@ void iot_schedule_parts(const struct iot_trace *trace, const struct iot_links *l
     }
     for (size_t k = 0; k < links->n_more; k++) {
         size_t i = links->more[k].event;
+        if (waits_in_collective(trace, links, i, links->more[k].waker))
+            model->part[i] = IOT_PART_WAIT;
         if (!iot_gpu_runs(trace->events.op[i]) &&
             late(trace, links, i, links->more[k].waker) && usable(links, links->more[k].waker) &&
             !(links->flags[i] & IOT_LINK_NESTED))
@@ -118,10 +130,25 @@ static void need_link(struct builder *b, size_t i, struct iot_waker waker)
     need_waker(b, waker);
 }
 
+/* A sleep until a moment of the clock, whenever it began. One that found it passed is held before it, else
+ * its end is. */
+static int is_held(const struct builder *b, size_t i)
+{
+    return b->links->flags[i] & IOT_LINK_HELD && b->model->part[i] == IOT_PART_SLEEP;
+}
+
+static int is_passed(const struct builder *b, size_t i)
+{
+    return b->trace->events.offset[i] < 0;
+}
+
 static void find_needs(struct builder *b)
 {
-    for (size_t i = 0; i < b->trace->events.n; i++)
+    for (size_t i = 0; i < b->trace->events.n; i++) {
         need_link(b, i, b->links->waker[i]);
+        if (is_held(b, i))
+            b->need[i] |= is_passed(b, i) ? BEFORE : BEFORE | AFTER;
+    }
     for (size_t k = 0; k < b->links->n_more; k++)
         need_link(b, b->links->more[k].event, b->links->more[k].waker);
     for (size_t l = 0; l < b->trace->n_lanes; l++) {
@@ -187,7 +214,8 @@ static void cut_lane(struct builder *b, uint32_t l)
         }
         if (b->need[i] & AFTER) {
             b->after[i] = node(b, e->t1_ns[i], l);
-            lane_edge(b, last, b->after[i], first, i + 1, b->model->part[i] == IOT_PART_WAIT);
+            lane_edge(b, last, b->after[i], first, i + 1,
+                      b->model->part[i] == IOT_PART_WAIT || (is_held(b, i) && !is_passed(b, i)));
             last = b->after[i];
             first = i + 1;
         }
@@ -221,6 +249,21 @@ static void cut_lanes(struct builder *b)
         else
             cut_requests(b, order[k]);
     free(order);
+}
+
+/* Until the moment: where it had not passed, and where it had, so that a sleep that begins sooner lasts
+ * until then. */
+static void hold(struct builder *b)
+{
+    const struct iot_events *e = &b->trace->events;
+    for (size_t i = 0; i < e->n && !b->failed; i++) {
+        if (!is_held(b, i))
+            continue;
+        int64_t until = is_passed(b, i) ? e->t0_ns[i] + e->offset[i] : e->t1_ns[i];
+        b->failed |= iot_graph_add_hold(&b->schedule->graph, b->start[0],
+                                        is_passed(b, i) ? b->before[i] : b->after[i],
+                                        until > 0 ? until : 0) == IOT_NO_NODE;
+    }
 }
 
 /* `most`: what of the time between the two is latency, ns. */
@@ -272,7 +315,10 @@ static void join_event(struct builder *b, size_t i, struct iot_waker waker)
     if (!linked(b, i, waker))
         return;
     unsigned op = b->trace->events.op[i];
-    if (iot_gpu_runs(op)) {
+    if (iot_waker_is_rank(b->trace, waker)) {
+        int waits = b->model->part[i] == IOT_PART_WAIT;
+        cross(b, waker, waits ? b->after[i] : b->before[i], 0, IOT_USE_WAKE);
+    } else if (iot_gpu_runs(op)) {
         cross(b, waker, b->before[i], iot_gpu_latency(&b->gpu, b->trace, i, waker), IOT_USE_GPU);
     } else if (late(b->trace, b->links, i, waker)) {
         int64_t most = op == IOT_OP_GPU_SYNC && waker.kind == IOT_WAKER_RETURN
@@ -331,6 +377,7 @@ int iot_schedule_build(struct iot_schedule *schedule, const struct iot_trace *tr
         cut_lanes(&b);
     if (!b.failed) {
         join_lanes(&b);
+        hold(&b);
         schedule->graph.start = b.start[0];
         schedule->graph.end = b.end[last_lane(trace)];
     }

@@ -143,6 +143,7 @@ static int stays(const struct iot_events *e, size_t i)
         return 1;
     case IOT_OP_RESIDENT: /* of a mapping's whole life */
     case IOT_OP_FAULTS:
+    case IOT_OP_FAULTS_UNSEEN:
     case IOT_OP_ASYNC_UNSEEN:
         return 0;
     case IOT_OP_MARK:

@@ -25,6 +25,18 @@ static void *room_for(void *items, size_t n, size_t *room, size_t size)
     return more;
 }
 
+int iot_frame_is_python(const struct iot_frame *frame)
+{
+    return !strncmp(frame->module, IOT_PYTHON_MODULE, strlen(IOT_PYTHON_MODULE));
+}
+
+struct iot_python_words iot_frame_python(const struct iot_frame *frame)
+{
+    const char *function = frame->module + strlen(IOT_PYTHON_MODULE);
+    int n = (int)strcspn(function, " ");
+    return (struct iot_python_words){function, n, function[n] ? function + n + 1 : "?"};
+}
+
 uint32_t iot_stack_parse(const char *text, const char *(*text_of)(void *user, uint32_t number),
                          void *user, struct iot_frame frames[IOT_FRAMES_MAX])
 {
@@ -114,6 +126,14 @@ static const char *text_of(void *user, uint32_t number)
     return iot_names_text(user, number);
 }
 
+static uint32_t without_interpreter(const struct iot_frame *frames, uint32_t n)
+{
+    uint32_t last = n;
+    while (last && !iot_frame_is_python(&frames[last - 1]))
+        last--;
+    return last ? last : n;
+}
+
 uint32_t iot_stacks_of(struct iot_stacks *s, struct iot_names *names, uint32_t number, uint32_t pid,
                        struct iot_arena *arena)
 {
@@ -139,7 +159,7 @@ uint32_t iot_stacks_of(struct iot_stacks *s, struct iot_names *names, uint32_t n
             return UINT32_MAX;
         frames[k].module = outside;
     }
-    uint32_t stack = n ? intern(s, frames, n) : 0;
+    uint32_t stack = n ? intern(s, frames, without_interpreter(frames, n)) : 0;
     struct iot_numbered *more =
         room_for(s->numbered, s->n_numbered + 1, &s->numbered_room, sizeof *more);
     if (stack == UINT32_MAX || !more)

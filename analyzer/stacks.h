@@ -13,12 +13,25 @@ struct iot_names;
 enum { IOT_FRAMES_MAX = 64 };
 
 struct iot_frame {
-    /* "BUILD-ID PATH", the id "-" if it is not known; "jit PID" for code that is in no file. */
+    /* "BUILD-ID PATH", the id "-" if it is not known; "jit PID" for code that is in no file; "python FUNCTION FILE" for
+     * a function of Python. */
     const char *module;
-    uint64_t offset; /* as the module's symbols count; without a file the address */
+    uint64_t offset; /* as the module's symbols count; without a file the address; of Python the line */
 };
 
-/* Frames, the innermost first: frames[first] to frames[first + n - 1]. */
+#define IOT_PYTHON_MODULE "python "
+int iot_frame_is_python(const struct iot_frame *frame);
+
+/* Of a frame of Python, in its module's text. */
+struct iot_python_words {
+    const char *function; /* n_function characters */
+    int n_function;
+    const char *file;
+};
+struct iot_python_words iot_frame_python(const struct iot_frame *frame);
+
+/* Frames, the innermost first: frames[first] to frames[first + n - 1]. Those behind the last of Python are left out: they
+ * are the interpreter's. */
 struct iot_stack {
     size_t first;
     uint32_t n;

@@ -8,9 +8,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analyzer/debug_files.h"
+
 struct iot_symbols_module {
     const char *module; /* the frame's */
     struct iot_symbol_table table;
+    struct iot_source *source;
+    int is_source_known; /* it was looked for */
 };
 
 static int by_from(const void *a, const void *b)
@@ -81,38 +85,26 @@ void iot_symbols_free(struct iot_symbol_table *table)
 
 /* --- the modules of a run --- */
 
-static int open_file(const char *path)
+/* What is known of its build, if anything is. */
+static struct iot_debug_files files_of(const char *module)
 {
-    struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode))) {
-        close(fd);
-        fd = -1;
-    }
-    return fd;
+    const char *space = strchr(module, ' ');
+    return (struct iot_debug_files){.id = module,
+                                    .n_id = space ? (size_t)(space - module) : 0,
+                                    .path = space ? space + 1 : ""};
 }
 
-/* Where distributions put symbols that they took out of the file itself. */
-static void load_elf(struct iot_symbol_table *table, const char *id, size_t n_id, const char *path)
+static void load_elf(struct iot_symbols *symbols, struct iot_symbols_module *m)
 {
-    char debug[200];
-    int fd = -1;
-    if (n_id > 2 && n_id < 100) {
-        snprintf(debug, sizeof debug, "/usr/lib/debug/.build-id/%.2s/%.*s.debug", id, (int)n_id - 2,
-                 id + 2);
-        fd = open_file(debug);
-    }
-    if (fd >= 0) {
-        int none = iot_symbols_of_elf(table, fd, id, n_id);
+    struct iot_debug_files files = files_of(m->module);
+    int none = -1, tried = 0;
+    for (int fd; none && (fd = iot_debug_files_next(&files)) >= 0; tried++) {
+        iot_symbols_free(&m->table);
+        none = iot_symbols_of_elf(&m->table, fd, files.id, files.n_id);
         close(fd);
-        if (!none)
-            return;
-        iot_symbols_free(table);
     }
-    if ((fd = open_file(path)) < 0)
-        return;
-    iot_symbols_of_elf(table, fd, id, n_id);
-    close(fd);
+    if (none < IOT_SYMBOLS_NONE && tried && !symbols->n_changed++)
+        symbols->changed = m->module;
 }
 
 /* Written by the program at the place that all profilers know. */
@@ -122,7 +114,7 @@ static void load_map(struct iot_symbol_table *table, const char *pid)
     char path[64];
     struct stat st;
     snprintf(path, sizeof path, "/tmp/perf-%.20s.map", pid);
-    int fd = open_file(path);
+    int fd = iot_debug_files_open(path);
     if (fd < 0)
         return;
     if (!fstat(fd, &st) && st.st_size > 0 && st.st_size < BYTES_MAX) {
@@ -157,18 +149,54 @@ static struct iot_symbols_module *module_of(struct iot_symbols *s, const char *m
     if (space && !strncmp(module, "jit ", 4))
         load_map(&m->table, space + 1);
     else if (space && space[1] == '/')
-        load_elf(&m->table, module, (size_t)(space - module), space + 1);
+        load_elf(s, m);
     return m;
+}
+
+static struct iot_source *source_of(struct iot_symbols_module *m)
+{
+    struct iot_debug_files files = files_of(m->module);
+    if (m->is_source_known || *files.path != '/')
+        return m->source;
+    m->is_source_known = 1;
+    for (int fd; !m->source && (fd = iot_debug_files_next(&files)) >= 0; close(fd))
+        m->source = iot_source_open(fd, files.id, files.n_id);
+    return m->source;
+}
+
+unsigned iot_symbols_lines(struct iot_symbols *symbols, const struct iot_frame *frame,
+                           struct iot_source_line *lines, unsigned most)
+{
+    struct iot_symbols_module *m = module_of(symbols, frame->module);
+    struct iot_source *source = m ? source_of(m) : NULL;
+    return source ? iot_source_find(source, frame->offset, lines, most) : 0;
+}
+
+const char *iot_symbols_function(struct iot_symbols *symbols, const struct iot_frame *frame)
+{
+    const struct iot_symbols_module *m = module_of(symbols, frame->module);
+    const struct iot_symbol *s = m ? iot_symbols_find(&m->table, frame->offset) : NULL;
+    return s ? s->name : NULL;
+}
+
+static const char *last_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
 }
 
 void iot_symbols_name(struct iot_symbols *symbols, const struct iot_frame *frame, char *to,
                       size_t bytes)
 {
+    if (iot_frame_is_python(frame)) {
+        struct iot_python_words p = iot_frame_python(frame);
+        snprintf(to, bytes, "%s:%" PRIu64 " %.*s", last_of(p.file), frame->offset, p.n_function, p.function);
+        return;
+    }
     const struct iot_symbols_module *m = module_of(symbols, frame->module);
     const struct iot_symbol *s = m ? iot_symbols_find(&m->table, frame->offset) : NULL;
     const char *space = strchr(frame->module, ' ');
-    const char *path = space ? space + 1 : frame->module, *slash = strrchr(path, '/');
-    const char *base = slash ? slash + 1 : path;
+    const char *base = last_of(space ? space + 1 : frame->module);
     int jit = !strncmp(frame->module, "jit ", 4);
     if (s && jit)
         snprintf(to, bytes, "%s", s->name);
@@ -182,8 +210,10 @@ void iot_symbols_name(struct iot_symbols *symbols, const struct iot_frame *frame
 
 void iot_symbols_free_all(struct iot_symbols *symbols)
 {
-    for (size_t i = 0; i < symbols->n; i++)
+    for (size_t i = 0; i < symbols->n; i++) {
         iot_symbols_free(&symbols->modules[i].table);
+        iot_source_close(symbols->modules[i].source);
+    }
     free(symbols->modules);
     *symbols = (struct iot_symbols){0};
 }

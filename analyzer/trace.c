@@ -12,6 +12,7 @@
 #include "analyzer/loader_workers.h"
 #include "analyzer/progress.h"
 #include "analyzer/mapped.h"
+#include "analyzer/newest.h"
 #include "analyzer/trace_reading.h"
 
 enum { ERROR_BYTES = 512 };
@@ -317,7 +318,7 @@ static int drop_copies(struct iot_reading *r)
     return 0;
 }
 
-static int read_all(struct iot_reading *r, struct dirent **entries, int n, char *error)
+static int read_all(struct iot_reading *r, struct dirent **entries, int n, size_t most, char *error)
 {
     struct iot_trace *trace = r->trace;
     size_t rows = 0;
@@ -325,14 +326,15 @@ static int read_all(struct iot_reading *r, struct dirent **entries, int n, char 
     if (open_images(r, entries, n, error))
         return -1;
     order_images(r);
-    if (drop_copies(r))
+    if (drop_copies(r) || iot_newest_choose(r, most ? most : iot_newest_that_fit()))
         return -1;
     for (size_t i = 0; i < r->n_images; i++)
         for (size_t k = 0; k < r->images[i].file.n_pieces; k++)
             rows += r->images[i].file.pieces[k].events;
     r->names = calloc(r->n_images, sizeof *r->names);
     if (!r->names || iot_events_init(&trace->events, rows) ||
-        iot_files_init(&r->files, trace->arena) || iot_reading_rows(r) || iot_reading_requests(r))
+        iot_files_init(&r->files, trace->arena) || iot_reading_rows(r) ||
+        iot_newest_read_older(r) || iot_reading_requests(r))
         return -1;
     if (!has_events(trace, 0))
         iot_container_damage(&r->images[0].file, IOT_HEADER_BYTES,
@@ -373,6 +375,11 @@ static void free_reading(struct iot_reading *r)
 
 struct iot_trace *iot_trace_read(const char *folder, char error[512])
 {
+    return iot_trace_read_newest(folder, 0, error);
+}
+
+struct iot_trace *iot_trace_read_newest(const char *folder, size_t most, char error[512])
+{
     struct iot_reading r = {.folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
     struct dirent **entries = NULL;
     int n = r.folder < 0 ? -1 : scandir(folder, &entries, is_trace_file, by_name);
@@ -393,7 +400,7 @@ struct iot_trace *iot_trace_read(const char *folder, char error[512])
         if (r.trace && (r.trace->arena = r.arenas[0] = iot_arena_new())) {
             r.trace->damage = "";
             r.trace->folder = iot_arena_text(r.trace->arena, folder, strlen(folder));
-            failed = !r.trace->folder || read_all(&r, entries, n, error);
+            failed = !r.trace->folder || read_all(&r, entries, n, most, error);
         }
     }
     for (int i = 0; i < n; i++)

@@ -53,6 +53,8 @@ struct iot_file {
     uint64_t peer_ino;    /* a socketpair's other end; 0 none */
     uint8_t kind;         /* enum iot_file_kind */
     uint8_t memory;       /* of copies of a GPU: enum iot_host_memory, bits */
+    uint8_t several;      /* of copies of a GPU: some carry bytes of more files than `carried` */
+    uint32_t carried;     /* of copies of a GPU: the file that their bytes come from or go to; 0: not known */
     uint8_t standard;     /* bit n: was standard input, output, error (0, 1, 2) of a process when first seen */
 };
 
@@ -122,10 +124,23 @@ struct iot_events {
     uint64_t *addr;
     uint32_t *file, *file2; /* index into files; 0 none */
     uint32_t *arg;          /* of join, thread_create, start, thread_start: the lane number that obj
-                             * names, UINT32_MAX unknown; of what a GPU does, obj2; of the others 0 */
+                             * names, UINT32_MAX unknown; of sleep, of what a GPU does, and of what has a buffer
+                             * (op_sets.h), obj2; of the others 0 */
     int32_t *fd;            /* -1 none */
     uint16_t *op, *err;
     uint32_t *stack;        /* index into stacks.list: where the call was made; 0 not known */
+};
+
+/* Indexes of events are 32 bits wide in places. */
+#define IOT_EVENTS_MAX ((size_t)UINT32_MAX / 4)
+
+/* Sums over all that was recorded, where the model has but the newest of it. Bytes of asynchronous requests
+ * are not among them. */
+struct iot_whole {
+    uint64_t events; /* 0: the model has all */
+    uint64_t data_ops, metadata_ops, sync_ops;
+    uint64_t read_bytes, write_bytes;
+    uint64_t call_ns; /* in these calls, waits for others of the run included; lanes add up */
 };
 
 struct iot_trace {
@@ -140,17 +155,21 @@ struct iot_trace {
     int64_t wall_ns;               /* the root's last event: where the run ends */
     uint64_t dropped_events;
     uint32_t salvaged_processes;   /* also files of which nothing could be read */
+    uint64_t lineage_forgotten;    /* ranges of memory that made room: lineage.h */
     uint64_t unknown_events;       /* of operations this version does not know: left out */
     const char *damage;            /* the first finding in words, with file and byte; "" none */
     struct iot_stacks stacks;
     struct iot_seen seen;          /* once narrowed to what was seen */
+    struct iot_whole whole;
     struct iot_arena *arena; /* holds the strings */
 };
 
-/* Reads a trace folder. Returns NULL after one line in `error` (what, file and byte offset,
- * what to do) if nothing of it can be used; damage that leaves something to use is
- * salvaged and counted instead. Free with iot_trace_free. */
+/* Reads a trace folder: the newest of it, where it has more events than there is memory for (newest.h).
+ * Returns NULL after one line in `error` (what, file and byte offset, what to do) if nothing of it can be
+ * used; damage that leaves something to use is salvaged and counted instead. Free with iot_trace_free. */
 struct iot_trace *iot_trace_read(const char *folder, char error[512]);
+/* The same of a trace with more events than `most`, about; 0: than there is memory for. */
+struct iot_trace *iot_trace_read_newest(const char *folder, size_t most, char error[512]);
 void iot_trace_free(struct iot_trace *trace);
 
 #endif

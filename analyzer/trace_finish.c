@@ -2,7 +2,9 @@
 #include <stdlib.h>
 
 #include "analyzer/events.h"
+#include "analyzer/collectives.h"
 #include "analyzer/gpu.h"
+#include "analyzer/op_sets.h"
 #include "analyzer/trace_reading.h"
 
 enum other_end { OTHER_NONE, OTHER_DESC, OTHER_PATH, OTHER_NAME, OTHER_ADDRESS };
@@ -53,8 +55,10 @@ static int resolve_event(struct iot_reading *r, struct iot_names *names, size_t 
         if (names_a_lane(op))
             e->arg[i] = obj;
     }
-    if (iot_gpu_op(op))
+    if (iot_gpu_op(op) || op == IOT_OP_SLEEP || iot_op_has_buffer(op))
         e->arg[i] = obj2;
+    if (op == IOT_OP_GPU_COLLECTIVE && iot_collective_named(names, &r->files, obj, obj2, &file2))
+        return -1;
     if (op == IOT_OP_LOAD && file && file != IOT_NO_INDEX)
         r->files.files[file].kind = IOT_FILE_LOADER;
     switch (other_ends[op]) {
@@ -77,7 +81,8 @@ static int resolve_event(struct iot_reading *r, struct iot_names *names, size_t 
         break;
     }
     e->file[i] = file;
-    e->file2[i] = file2;
+    if (e->file2[i] != file2) /* see append() */
+        e->file2[i] = file2;
     return file == IOT_NO_INDEX || file2 == IOT_NO_INDEX ? -1 : 0;
 }
 

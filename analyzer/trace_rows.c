@@ -57,6 +57,13 @@ static int64_t since_start(struct iot_reading *r, struct iot_image *image, uint6
     return ns;
 }
 
+/* In a column that is mostly 0, as its room is: a page that is not written to takes no memory. */
+#define SET(place, value)                                                                          \
+    do {                                                                                           \
+        if ((place) != (value))                                                                    \
+            (place) = (value);                                                                     \
+    } while (0)
+
 /* Numbers stay as they are until iot_reading_resolve(). */
 static void append(struct iot_reading *r, uint32_t image, size_t i, const struct iot_row *row)
 {
@@ -68,14 +75,14 @@ static void append(struct iot_reading *r, uint32_t image, size_t i, const struct
     e->bytes[i] = row->bytes;
     e->result[i] = row->result;
     e->offset[i] = row->offset;
-    e->addr[i] = row->addr;
+    SET(e->addr[i], row->addr);
     e->file[i] = row->obj;
-    e->file2[i] = row->obj2;
-    e->arg[i] = 0;
-    e->stack[i] = row->site;
+    SET(e->file2[i], row->obj2);
+    SET(e->arg[i], 0);
+    SET(e->stack[i], row->site);
     e->fd[i] = -1;
     e->op[i] = row->op;
-    e->err[i] = row->err;
+    SET(e->err[i], row->err);
 }
 
 int iot_reading_add_lane(struct iot_reading *r, uint32_t image, const struct iot_lane *lane)

@@ -34,7 +34,7 @@ int64_t iot_curve_at(const struct iot_model *model, double lambda)
     return model->wall_ns - (int64_t)((1 - lambda) * (double)model->path.io_ns);
 }
 
-static void say_io(const struct iot_report *r, char text[IOT_VERDICT_BYTES])
+void iot_verdict_on_io(const struct iot_report *r, char text[IOT_VERDICT_BYTES])
 {
     int64_t io = r->total.exposed_ns, wall = r->model->wall_ns;
     struct iot_words adds = iot_people_time(io), of = iot_people_time(wall);
@@ -67,13 +67,22 @@ int iot_was_busy(const struct iot_report *r)
     return waited_ns > 0 && waited_ns >= r->model->wall_ns / 100 * IOT_BUSY_PERCENT;
 }
 
+int iot_verdict_on_load(const struct iot_report *r, char text[IOT_VERDICT_BYTES])
+{
+    if (!iot_was_busy(r))
+        return 0;
+    snprintf(text, IOT_VERDICT_BYTES,
+             "The machine was busy: for %s of the run its main thread waited for a CPU, so times "
+             "here are longer than they would be on a machine of its own.",
+             iot_people_share(r->run.carrier_runqueue_ns, r->model->wall_ns).text);
+    return 1;
+}
+
 void iot_verdict(const struct iot_report *r, char text[IOT_VERDICT_BYTES])
 {
-    say_io(r, text);
+    char load[IOT_VERDICT_BYTES];
+    iot_verdict_on_io(r, text);
     size_t n = strlen(text);
-    if (iot_was_busy(r))
-        snprintf(text + n, IOT_VERDICT_BYTES - n,
-                 " The machine was busy: for %s of the run its main thread waited for a CPU, so "
-                 "times here are longer than they would be on a machine of its own.",
-                 iot_people_share(r->run.carrier_runqueue_ns, r->model->wall_ns).text);
+    if (iot_verdict_on_load(r, load))
+        snprintf(text + n, IOT_VERDICT_BYTES - n, " %s", load);
 }

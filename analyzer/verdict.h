@@ -18,5 +18,8 @@ enum { IOT_VERDICT_BYTES = 400 };
 /* What I/O adds to the run, and which I/O; a sentence with its full stop, and another one where the
  * machine was so busy that the figures are inflated. */
 void iot_verdict(const struct iot_report *report, char text[IOT_VERDICT_BYTES]);
+/* The two apart; of the second 0 where there is none. */
+void iot_verdict_on_io(const struct iot_report *report, char text[IOT_VERDICT_BYTES]);
+int iot_verdict_on_load(const struct iot_report *report, char text[IOT_VERDICT_BYTES]);
 
 #endif

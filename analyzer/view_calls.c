@@ -3,9 +3,11 @@
 
 #include "analyzer/view.h"
 
-enum { PER_OCTAVE = 16, /* of the fixed histogram's 64 buckets */
-       LATENCIES = IOT_LATENCY_BUCKETS / PER_OCTAVE,
-       SIZES = 64 };
+enum {
+    PER_OCTAVE = 16, /* of the fixed histogram's 64 buckets */
+    LATENCIES = IOT_LATENCY_BUCKETS / PER_OCTAVE,
+    SIZES = 64
+};
 
 struct calls {
     int64_t latency[IOT_OBJECTS][LATENCIES];
@@ -23,7 +25,8 @@ static void add_event(struct calls *c, const struct iot_report *r, size_t i)
     if (row == IOT_NO_INDEX || op->class_ != IOT_DATA)
         return;
     if (r->model->part[i] == IOT_PART_IO && e->op[i] != IOT_OP_GPU_MEMCPY_REST)
-        c->latency[r->files[row].object][iot_latency_bucket(r->model->service_ns[i]) / PER_OCTAVE]++;
+        c->latency[r->files[row].object]
+                  [iot_latency_bucket(r->model->service_ns[i]) / PER_OCTAVE]++;
     if (row < c->n_sizes && e->bytes[i] > 0)
         c->sizes[row][op->moves == IOT_OUT ? IOT_WRITING : IOT_READING]
                 [63 - __builtin_clzll((uint64_t)e->bytes[i])]++;

@@ -135,8 +135,8 @@ static void put_columns(struct iot_json *json, const struct columns *c, int64_t 
 }
 
 static const char *const kind_names[IOT_LANE_KINDS] = {
-    [IOT_LANE_THREAD] = "thread",    [IOT_LANE_AIO] = "request",    [IOT_LANE_LIBAIO] = "request",
-    [IOT_LANE_RING] = "request",     [IOT_LANE_CUFILE] = "request", [IOT_LANE_STREAM] = "stream",
+    [IOT_LANE_THREAD] = "thread", [IOT_LANE_AIO] = "request",    [IOT_LANE_LIBAIO] = "request",
+    [IOT_LANE_RING] = "request",  [IOT_LANE_CUFILE] = "request", [IOT_LANE_STREAM] = "stream",
 };
 
 static int put_names(struct iot_json *json, const struct iot_report *r, const uint8_t *named)

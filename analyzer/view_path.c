@@ -240,6 +240,12 @@ static int put(struct iot_json *json, const struct path *p, size_t stretches)
     iot_json_put_int(json, "shortest_ns", p->shortest_ns);
     iot_json_key(json, "kind");
     iot_json_bytes(json, letters, p->n);
+    for (size_t k = 0; k < p->n; k++)
+        letters[k] = p->segments[k].row == IOT_NO_INDEX
+                         ? '-'
+                         : (char)('0' + p->report->files[p->segments[k].row].object);
+    iot_json_key(json, "object");
+    iot_json_bytes(json, letters, p->n);
     free(letters);
     put_column(json, "start_ns", p, start_of);
     put_column(json, "lane", p, lane_of);

@@ -86,7 +86,8 @@ int iot_view_put_queues(struct iot_json *json, const struct iot_reporting *repor
     if (!d)
         return -1;
     d->report = r;
-    int failed = r->n_queues && iot_queue_moves(r->trace, r->model->stream_source, r->arena, draw, d);
+    int failed =
+        r->n_queues && iot_queue_moves(r->trace, r->model->stream_source, r->arena, draw, d);
     if (!failed)
         put(json, d);
     free(d);

@@ -69,8 +69,9 @@ void iot_view_put_words(struct iot_json *json, const struct iot_report *r)
 {
     char text[IOT_SENTENCE_BYTES];
     iot_json_put_object(json, "words");
-    iot_verdict(r, text);
+    iot_verdict_on_io(r, text);
     iot_json_put_string(json, "verdict", text);
+    iot_json_put_string(json, "busy", iot_verdict_on_load(r, text) ? text : NULL);
     iot_words_composition(r, text);
     iot_json_put_string(json, "composition", text);
     put_if(json, "serialization", r, iot_words_serialization);

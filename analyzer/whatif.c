@@ -109,7 +109,7 @@ static int walk(const struct iot_report *r, const int64_t *service, int64_t *wal
                 struct iot_path_parts *parts, int64_t io_ns[IOT_OBJECTS])
 {
     struct iot_replay *replay = &r->model->schedule->replay;
-    struct iot_path path = {NULL, 0};
+    struct iot_path path = {0};
     int error = iot_replay_set_service(replay, service);
     if (!error) {
         *wall_ns = iot_line_ns(iot_replay_run(replay, IOT_LAMBDA_1), IOT_LAMBDA_1);

@@ -3,7 +3,8 @@
  * works whoever calls it first: the constructor of another library, or the allocator that
  * the lookup itself uses. */
 #if defined(__x86_64__)
-#define IO(ret, sym, op, params, args, fd, offset) early sym
+#define IO(ret, sym, op, params, args, ...) early sym
+#define IOV(ret, sym, op, params, args, ...) early sym
 #define IO2(ret, sym, op, params, args, from, to) early sym
 #define FD(ret, sym, op, params, args, fd, offset) early sym
 #define PATH(ret, sym, op, params, args, dir, path, offset) early sym

@@ -229,10 +229,13 @@ static void look(struct iot_thread *t)
     if (iot_faults_stopped() || !begin_look(t))
         return;
     if (measure(&now) == 0) {
-        if (t->generation & IOT_GENERATION_LOOKING)
+        if (t->generation & IOT_GENERATION_LOOKING) {
+            __atomic_fetch_add(&iot_process->faults_looked_at, now.major - t->look.major,
+                               __ATOMIC_RELAXED);
             tell(t, &now);
-        else
+        } else {
             begin_looking(t, &now);
+        }
         take(&t->look, &now);
     }
     if (watched)
@@ -260,6 +263,34 @@ void iot_faults_left(struct iot_thread *t, uint64_t t0, uint64_t t1)
     int looking = (t->generation & IOT_GENERATION_LOOKING) != 0;
     if (watched && (!looking || t1 - t0 >= long_ticks))
         look(t);
+}
+
+static uint32_t faults_of_process(void)
+{
+    struct rusage usage;
+    return iot_sys(SYS_getrusage, RUSAGE_SELF, &usage) ? 0 : (uint32_t)usage.ru_majflt;
+}
+
+void iot_faults_begin(void)
+{
+    uint32_t none = 0, now = faults_of_process() + 1;
+    __atomic_compare_exchange_n(&iot_process->faults_before, &none, now, 0, __ATOMIC_RELAXED,
+                                __ATOMIC_RELAXED);
+}
+
+void iot_faults_end(struct iot_thread *t)
+{
+    uint32_t before = __atomic_load_n(&iot_process->faults_before, __ATOMIC_RELAXED);
+    if (!before || iot_faults_stopped())
+        return;
+    uint32_t since = faults_of_process() + 1 - before;
+    uint32_t seen = __atomic_load_n(&iot_process->faults_looked_at, __ATOMIC_RELAXED);
+    if (since <= seen || since > INT32_MAX)
+        return;
+    __atomic_fetch_add(&iot_process->faults_looked_at, since - seen, __ATOMIC_RELAXED);
+    uint64_t at = iot_now();
+    iot_event(t, &(struct iot_row){
+                     .t0 = at, .t1 = at, .result = since - seen, .op = IOT_OP_FAULTS_UNSEEN});
 }
 
 void iot_faults_look(struct iot_thread *t)

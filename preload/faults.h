@@ -22,6 +22,12 @@ static inline void iot_faults_anew(struct iot_thread *t)
 /* Looks now: before a mapping goes, and where thread or process end. */
 void iot_faults_look(struct iot_thread *t);
 
+/* There are pages to be fetched from now on, perhaps by threads that make no call. */
+void iot_faults_begin(void);
+/* Says how many faults of the process were never looked at: what these cost cannot be told from other ways
+ * to wait without a call. */
+void iot_faults_end(struct iot_thread *t);
+
 /* From now on there are no looks, which ask the kernel for what a filter of system calls may kill for;
  * then mappings need not be followed either. */
 void iot_faults_stop(void);

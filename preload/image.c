@@ -16,7 +16,9 @@
 #include "format/ops.h"
 #include "preload/descriptors.h"
 #include "preload/encode.h"
+#include "preload/gpu.h"
 #include "preload/life.h"
+#include "preload/lineage.h"
 #include "preload/process.h"
 #include "preload/real.h"
 #include "preload/residency.h"
@@ -346,7 +348,9 @@ __attribute__((constructor)) static void image_start(int argc, char **argv, char
     if (iot_record_start() || iot_encode_start() || iot_life_start() || find_folder(envp))
         return;
     iot_stacks_start(variable(envp, "IOTRACE_STACKS"));
+    iot_lineage_start(variable(envp, "IOTRACE_LINEAGE"));
     iot_window_start(of_environment, envp);
+    iot_gpu_start(variable(envp, "IOTRACE_CUDA"));
     read_boot_id();
     put_facts(argc, argv, envp);
     iot_generation = &iot_process->generation;

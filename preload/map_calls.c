@@ -6,6 +6,7 @@
 #include "preload/descriptors.h"
 #include "preload/faults.h"
 #include "preload/mappings.h"
+#include "preload/readable.h"
 #include "preload/real.h"
 #include "preload/shared.h"
 #include "preload/uring.h"
@@ -54,6 +55,7 @@ MMAP(mmap64, off64_t)
 
 int munmap(void *at, size_t n)
 {
+    iot_readable_ending();
     struct iot_thread *t = iot_enter();
     iot_shared_forget(at, n);
     iot_ring_unmapping(t, at, n);
@@ -82,6 +84,7 @@ void *mremap(void *at, size_t n, size_t wanted, int flags, ...)
     va_start(ap, flags);
     void *to = va_arg(ap, void *); /* read as libc does; there need not be one */
     va_end(ap);
+    iot_readable_ending();
     int followed = iot_mappings_has(at);
     struct iot_thread *t = followed ? iot_enter() : NULL;
     struct iot_timed call = {.t0 = t ? iot_now() : 0};

@@ -118,6 +118,7 @@ void iot_mappings_add(const void *at, size_t bytes, int protection, int fd, int6
     __atomic_store_n(&m->state, LIVE, __ATOMIC_RELEASE);
     if (is_cold) {
         __atomic_store_n(&grown_ns, m->mapped_ns, __ATOMIC_RELAXED);
+        iot_faults_begin();
         watch(1);
     }
 }
@@ -197,6 +198,7 @@ void iot_mappings_end(struct iot_thread *t)
     if (t->vfork_pid)
         return;
     iot_faults_look(t);
+    iot_faults_end(t);
     for (uint32_t i = 0; i < n; i++)
         mine += mappings[i].state == LIVE && mappings[i].generation == generation();
     uint64_t now_ns = mine ? iot_clock_monotonic() : 0;

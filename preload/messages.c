@@ -37,7 +37,7 @@ static void record_semaphores(struct iot_thread *t, int id, const struct sembuf 
 #define SEMOP(sym, params, args)                                                                   \
     int sym params                                                                                 \
     {                                                                                              \
-        struct iot_thread *t = iot_enter();                                                        \
+        struct iot_thread *t = iot_enter_wait();                                                        \
         if (!t || !ops)                                                                            \
             return iot_real.sym args;                                                              \
         IOT_TIMED(int, sym, args)                                                                  \
@@ -59,7 +59,7 @@ int semctl(int id, int number, int command, ...)
     void *argument = va_arg(ap, void *); /* a union of an int and pointers; not always there */
     va_end(ap);
     int result = iot_real.semctl(id, number, command, argument);
-    struct iot_thread *t = result >= 0 && command == SETVAL ? iot_enter() : NULL;
+    struct iot_thread *t = result >= 0 && command == SETVAL ? iot_enter_wait() : NULL;
     if (t) {
         uint64_t now = iot_now();
         iot_timed_event(t, (struct iot_timed){now, now, 0},
@@ -76,7 +76,7 @@ int semctl(int id, int number, int command, ...)
 #define SENDS(ret, sym, operation, params, args, name)                                             \
     ret sym params                                                                                 \
     {                                                                                              \
-        struct iot_thread *t = iot_enter();                                                        \
+        struct iot_thread *t = iot_enter_wait();                                                        \
         if (!t)                                                                                    \
             return iot_real.sym args;                                                              \
         uint32_t obj = name;                                                                       \
@@ -89,7 +89,7 @@ int semctl(int id, int number, int command, ...)
 #define RECEIVES(sym, operation, params, args, name)                                               \
     ssize_t sym params                                                                             \
     {                                                                                              \
-        struct iot_thread *t = iot_enter();                                                        \
+        struct iot_thread *t = iot_enter_wait();                                                        \
         if (!t)                                                                                    \
             return iot_real.sym args;                                                              \
         uint32_t obj = name;                                                                       \
@@ -135,7 +135,7 @@ mqd_t mq_open(const char *name, int flags, ...)
     mode_t mode = flags & O_CREAT ? va_arg(ap, mode_t) : 0;
     struct mq_attr *attributes = flags & O_CREAT ? va_arg(ap, struct mq_attr *) : NULL;
     va_end(ap);
-    struct iot_thread *t = iot_enter();
+    struct iot_thread *t = iot_enter_wait();
     if (!t)
         return iot_real.mq_open(name, flags, mode, attributes);
     IOT_TIMED(mqd_t, mq_open, (name, flags, mode, attributes))
@@ -144,7 +144,7 @@ mqd_t mq_open(const char *name, int flags, ...)
 
 mqd_t __mq_open_2(const char *name, int flags)
 {
-    struct iot_thread *t = iot_enter();
+    struct iot_thread *t = iot_enter_wait();
     if (!t)
         return iot_real.__mq_open_2(name, flags);
     IOT_TIMED(mqd_t, __mq_open_2, (name, flags))

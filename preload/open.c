@@ -3,6 +3,7 @@
 #include <stdarg.h>
 
 #include "preload/descriptors.h"
+#include "preload/file_locks.h"
 #include "preload/real.h"
 #include "preload/uring.h"
 #include "preload/wrap.h"
@@ -169,6 +170,20 @@ int dup3(int fd, int to, int flags)
 
 /* The third argument is an int or a pointer: as a pointer-sized value it is both, which is how
  * libc hands it on. */
+static int try_of(int command)
+{
+    return command == F_SETLKW ? F_SETLK : command == F_OFD_SETLKW ? F_OFD_SETLK : command;
+}
+
+/* The kind of a lock that was set or let go, + 1: the kernel has read it. */
+static uint64_t lock_kind(int command, struct iot_timed call, const void *argument)
+{
+    command = try_of(command);
+    if (call.err || (command != F_SETLK && command != F_OFD_SETLK))
+        return 0;
+    return (uint64_t)((const struct flock *)argument)->l_type + 1;
+}
+
 #define FCNTL(sym)                                                                                 \
     int sym(int fd, int command, ...)                                                              \
     {                                                                                              \
@@ -180,13 +195,17 @@ int dup3(int fd, int to, int flags)
         if (!t)                                                                                    \
             return iot_real.sym(fd, command, argument);                                            \
         uint32_t obj = iot_descriptor(t, fd);                                                      \
-        IOT_TIMED(int, sym, (fd, command, argument))                                               \
+        IOT_TIMED_FILE_LOCK(sym, command != try_of(command), (fd, try_of(command), argument),      \
+                            (fd, command, argument))                                               \
         if (command == F_DUPFD || command == F_DUPFD_CLOEXEC)                                      \
             return duplicated(t, call, IOT_OP_FCNTL, obj, result, -1);                             \
         return (int)iot_timed_event(                                                               \
             t, call,                                                                               \
-            &(struct iot_row){                                                                     \
-                .result = result, .offset = command, .obj = obj, .op = IOT_OP_FCNTL});             \
+            &(struct iot_row){.result = result,                                                    \
+                              .offset = waited ? IOT_LOCK_OF_RECORDS : command,                    \
+                              .addr = lock_kind(command, call, argument),                          \
+                              .obj = obj,                                                          \
+                              .op = waited ? IOT_OP_FILE_LOCK : IOT_OP_FCNTL});                    \
     }
 
 FCNTL(fcntl)

@@ -40,7 +40,7 @@ int clock_nanosleep(clockid_t clock, int flags, const struct timespec *wanted,
         ns = (wanted->tv_sec - began.tv_sec) * 1000000000 + wanted->tv_nsec - began.tv_nsec;
     return (int)iot_timed_event(t, call,
                                 &(struct iot_row){.result = result,
-                                                  .offset = ns > 0 ? ns : 0,
+                                                  .offset = ns > 0 || absolute ? ns : 0,
                                                   .obj2 = (uint32_t)absolute,
                                                   .op = IOT_OP_SLEEP});
 }

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 
 #include "format/checksum.h"
+#include "format/window.h"
 #include "preload/descriptors.h"
 #include "preload/image.h"
 #include "preload/mappings.h"
@@ -18,7 +19,7 @@ struct iot_process *iot_process;
 enum iot_confinement iot_confined;
 
 static char file_path[IOT_PATH_BYTES];
-static uint64_t file_bytes;     /* as made or cut since, and as mapped: sparse */
+static uint64_t mapped_bytes;     /* the file's may be fewer: it grows into them, sparse */
 static uint32_t image_generation; /* not wiped by fork: the next one is always new */
 
 enum {
@@ -27,7 +28,8 @@ enum {
     /* What a process behind a filter still can record: a few hundred thousand events. */
     CONFINED_SEGMENTS = 32,
 };
-#define FILE_BYTES_MAX (UINT64_C(4) << 30)
+#define MAPPED_BYTES_MAX (UINT64_C(256) << 30)
+#define FILE_STEP_BYTES (UINT64_C(4) << 30) /* what a file is made, and grows by: sparse */
 #define FILE_BYTES_MIN (UINT64_C(1) << 20)
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
@@ -84,13 +86,67 @@ static uint8_t *segment_at(uint32_t segment)
     return (uint8_t *)iot_process->file + (size_t)segment * IOT_SEGMENT_BYTES;
 }
 
+static uint64_t limit_of(int resource)
+{
+    struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+    iot_sys(SYS_prlimit64, 0, resource, 0, &limit);
+    return limit.rlim_cur;
+}
+
+/* The size of the file and of its mapping is one thread's to change: a second one, late with the size that
+ * it took to be larger, would cut the file. No signal comes in meanwhile. */
+static uint64_t resize_begin(void)
+{
+    uint64_t signals = iot_signals_hold();
+    while (__atomic_exchange_n(&iot_process->resizing, 1, __ATOMIC_ACQUIRE)) {
+        struct timespec moment = {0, 20000};
+        iot_sys(SYS_nanosleep, &moment, 0);
+    }
+    return signals;
+}
+
+static void resize_end(uint64_t signals)
+{
+    __atomic_store_n(&iot_process->resizing, 0, __ATOMIC_RELEASE);
+    iot_signals_release(signals);
+}
+
+/* By name, for no descriptor of it is open: so not behind a chroot. Nor beyond a limit on the size of files:
+ * that ends in SIGXFSZ. 0: there is more room now; -1. */
+static int grow(uint32_t from)
+{
+    if (iot_confined)
+        return -1;
+    uint64_t signals = resize_begin();
+    struct segments now = segments_now();
+    uint64_t bytes = (uint64_t)now.limit * IOT_SEGMENT_BYTES + FILE_STEP_BYTES;
+    uint64_t most = limit_of(RLIMIT_FSIZE);
+    if (most > mapped_bytes)
+        most = mapped_bytes;
+    if (bytes > most)
+        bytes = most;
+    struct segments grown = {0, (uint32_t)(bytes / IOT_SEGMENT_BYTES)};
+    int done = now.limit > from;
+    if (!done && iot_process->file->end == IOT_END_OPEN && grown.limit > now.limit &&
+        !failed(iot_sys(SYS_truncate, file_path, (uint64_t)grown.limit * IOT_SEGMENT_BYTES)))
+        do { /* unless an exit has cut it meanwhile */
+            done = now.limit == from;
+            grown.next = now.next;
+        } while (done && !segments_change(&now, grown));
+    resize_end(signals);
+    return done ? 0 : -1;
+}
+
 /* The next of the file. */
 static uint8_t *take_new(size_t bytes)
 {
     struct segments now = segments_now();
     do {
-        if (now.next >= now.limit)
-            return NULL;
+        while (now.next >= now.limit) {
+            if (grow(now.limit))
+                return NULL;
+            now = segments_now();
+        }
     } while (!segments_change(&now, (struct segments){now.next + 1, now.limit}));
     if (iot_pages_ready(segment_at(now.next), bytes)) {
         struct segments taken = {now.next + 1, now.limit};
@@ -139,43 +195,42 @@ static void name_file(uint32_t pid, uint64_t start_ns)
     *iot_text_put(p, IOT_FILE_SUFFIX) = '\0';
 }
 
-static uint64_t limit_of(int resource)
-{
-    struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
-    iot_sys(SYS_prlimit64, 0, resource, 0, &limit);
-    return limit.rlim_cur;
-}
-
-/* Maps the whole of a sparse file, so that no descriptor is needed ever after. Smaller where limits
- * on file size or address space want it so. */
-static struct iot_file_header *make_file(void)
+/* Maps more than there ever will be of a sparse file, so that no descriptor is needed ever after. Less where
+ * limits on file size or address space want it so. */
+static struct iot_file_header *make_file(uint64_t *made)
 {
     long fd = iot_sys(SYS_openat, AT_FDCWD, file_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (failed(fd))
         return NULL;
     uint64_t most = limit_of(RLIMIT_FSIZE), space = limit_of(RLIMIT_AS) / IOT_SHARE_OF_SPACE;
-    if (space < most)
-        most = space;
     long at = -1;
-    file_bytes = iot_window->kept_bytes / IOT_SEGMENT_BYTES * IOT_SEGMENT_BYTES;
-    if (!file_bytes || file_bytes > FILE_BYTES_MAX)
-        file_bytes = FILE_BYTES_MAX;
-    for (; file_bytes >= FILE_BYTES_MIN; file_bytes /= 2) {
-        if (file_bytes > most || failed(iot_sys(SYS_ftruncate, fd, file_bytes)))
+    mapped_bytes = iot_window->kept_bytes / IOT_SEGMENT_BYTES * IOT_SEGMENT_BYTES;
+    if (mapped_bytes > IOT_KEPT_BYTES_MAX)
+        mapped_bytes = IOT_KEPT_BYTES_MAX;
+    if (!mapped_bytes)
+        mapped_bytes = MAPPED_BYTES_MAX;
+    uint64_t bytes = FILE_STEP_BYTES;
+    while (bytes >= FILE_BYTES_MIN && (bytes > most || failed(iot_sys(SYS_ftruncate, fd, bytes))))
+        bytes /= 2;
+    for (; bytes >= FILE_BYTES_MIN && mapped_bytes >= FILE_BYTES_MIN; mapped_bytes /= 2) {
+        if (mapped_bytes > space)
             continue;
-        at = iot_sys(SYS_mmap, 0, file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+        at = iot_sys(SYS_mmap, 0, mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
                      fd, 0);
         if (!failed(at))
             break;
     }
+    if (!failed(at) && mapped_bytes < bytes)
+        iot_sys(SYS_ftruncate, fd, bytes = mapped_bytes);
     iot_sys(SYS_close, fd);
     if (failed(at)) {
         iot_sys(SYS_unlinkat, AT_FDCWD, file_path, 0);
         return NULL;
     }
-    iot_sys(SYS_madvise, at, file_bytes, MADV_RANDOM); /* there is nothing to read ahead */
-    iot_sys(SYS_madvise, at, file_bytes, MADV_DONTFORK);
-    iot_sys(SYS_madvise, at, file_bytes, MADV_DONTDUMP);
+    iot_sys(SYS_madvise, at, mapped_bytes, MADV_RANDOM); /* there is nothing to read ahead */
+    iot_sys(SYS_madvise, at, mapped_bytes, MADV_DONTFORK);
+    iot_sys(SYS_madvise, at, mapped_bytes, MADV_DONTDUMP);
+    *made = bytes;
     return (struct iot_file_header *)at;
 }
 
@@ -189,9 +244,10 @@ int iot_process_start(void)
     struct iot_anchor start = iot_anchor_now();
     uint32_t pid = (uint32_t)iot_sys(SYS_getpid);
     name_file(pid, start.mono_ns);
-    struct iot_file_header *h = make_file();
+    uint64_t bytes = 0;
+    struct iot_file_header *h = make_file(&bytes);
     if (h && iot_pages_ready(h, IOT_HEADER_BYTES + iot_image.facts_bytes)) {
-        iot_sys(SYS_munmap, h, file_bytes);
+        iot_sys(SYS_munmap, h, mapped_bytes);
         iot_sys(SYS_unlinkat, AT_FDCWD, file_path, 0);
         h = NULL;
     }
@@ -220,7 +276,7 @@ int iot_process_start(void)
     memcpy(h->boot_id, iot_image.boot_id, sizeof h->boot_id);
     memcpy((char *)h + IOT_HEADER_BYTES, iot_image.facts, iot_image.facts_bytes);
     h->next_segment = 1;
-    h->segment_limit = (uint32_t)(file_bytes / IOT_SEGMENT_BYTES);
+    h->segment_limit = (uint32_t)(bytes / IOT_SEGMENT_BYTES);
     h->last = start;
     h->checksum = iot_header_checksum(h);
 
@@ -279,28 +335,30 @@ void iot_process_end(struct iot_thread *t, enum iot_end how)
         set_limit(before.limit);
 }
 
-/* Not beyond a limit on the size of files: growing there ends in SIGXFSZ. */
 void iot_process_goes_on(void)
 {
-    struct iot_file_header *h = iot_process->file;
-    h->end = IOT_END_OPEN;
-    uint64_t bytes = limit_of(RLIMIT_FSIZE) / IOT_SEGMENT_BYTES * IOT_SEGMENT_BYTES;
-    if (bytes > file_bytes)
-        bytes = file_bytes;
-    if (bytes > (uint64_t)segments_now().limit * IOT_SEGMENT_BYTES &&
-        !failed(iot_sys(SYS_truncate, file_path, bytes)))
-        set_limit((uint32_t)(bytes / IOT_SEGMENT_BYTES));
+    iot_process->file->end = IOT_END_OPEN;
+    grow(segments_now().limit);
 }
 
 void iot_process_fit(uint64_t bytes)
 {
-    uint32_t more = (uint32_t)(bytes / IOT_SEGMENT_BYTES);
-    uint64_t kept = (uint64_t)limit_segments(more > SPARE_SEGMENTS ? more : SPARE_SEGMENTS) *
-                    IOT_SEGMENT_BYTES;
-    if (kept >= file_bytes)
-        return;
-    iot_sys(SYS_munmap, (uint8_t *)iot_process->file + kept, file_bytes - kept);
-    file_bytes = kept;
+    uint64_t most = (UINT32_MAX / 2);
+    uint32_t more = (uint32_t)(bytes / IOT_SEGMENT_BYTES < most ? bytes / IOT_SEGMENT_BYTES : most);
+    if (more < SPARE_SEGMENTS)
+        more = SPARE_SEGMENTS;
+    uint64_t signals = resize_begin();
+    limit_segments(more);
+    struct segments now = segments_now();
+    uint64_t kept = (uint64_t)now.next + more;
+    if (kept < now.limit)
+        kept = now.limit;
+    kept *= IOT_SEGMENT_BYTES;
+    if (kept < mapped_bytes) {
+        iot_sys(SYS_munmap, (uint8_t *)iot_process->file + kept, mapped_bytes - kept);
+        mapped_bytes = kept;
+    }
+    resize_end(signals);
 }
 
 /* The filter stays for the children too, so they inherit the state and get no file. */

@@ -10,6 +10,7 @@
 #include "preload/record.h"
 #include "preload/requests.h"
 #include "preload/kept.h"
+#include "preload/python.h"
 #include "preload/stacks.h"
 
 enum {
@@ -87,11 +88,15 @@ struct iot_process {
     uint32_t last_string, last_descriptor;
     uint32_t window; /* the change of the window that its descriptors are of */
     uint32_t steps;  /* begun in this process */
+    uint32_t faults_before; /* major ones, when there were pages to be fetched first, + 1; 0: there were none */
+    uint32_t faults_looked_at; /* major ones since, of threads that are looked at */
+    uint32_t resizing; /* somebody changes the size of its file */
     uint32_t descriptors_top; /* no descriptor from here on was ever known */
     uint32_t workspace_busy[IOT_WORKSPACES];
     uint32_t lock_waiters[IOT_LOCK_PLACES]; /* by place of the lock: how many threads wait */
     uint64_t sites[IOT_SITES_KEPT]; /* by place: hash tag << 24 | number of its stack */
     struct iot_module_seen modules[IOT_MODULES_KEPT];
+    struct iot_python_seen places[IOT_PYTHON_KEPT];
     struct iot_mq_name mq_names[64];
     struct iot_interest interests[IOT_INTERESTS];
     struct iot_aio_look aio_looks[IOT_AIO_LOOKS];

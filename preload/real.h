@@ -24,6 +24,7 @@
 #define vwscanf iot_header_vwscanf
 #include <stdio.h>
 #include <stdio_ext.h>
+#include <stdlib.h>
 #include <wchar.h>
 #undef fwscanf
 #undef wscanf
@@ -55,7 +56,8 @@
 
 #include "preload/ours.h"
 
-#define IO(ret, sym, op, params, args, fd, offset) HAND(ret, sym, op, params)
+#define IO(ret, sym, op, params, args, ...) HAND(ret, sym, op, params)
+#define IOV(ret, sym, op, params, args, ...) HAND(ret, sym, op, params)
 #define IO2(ret, sym, op, params, args, from, to) HAND(ret, sym, op, params)
 #define FD(ret, sym, op, params, args, fd, offset) HAND(ret, sym, op, params)
 #define PATH(ret, sym, op, params, args, dir, path, offset) HAND(ret, sym, op, params)
@@ -96,6 +98,7 @@ char *gets(char *to);
 
 #undef REAL
 #undef IO
+#undef IOV
 #undef IO2
 #undef FD
 #undef PATH

@@ -146,6 +146,7 @@ static struct iot_thread *begin(struct iot_thread *t)
     t->parent_lane = UINT32_MAX;
     t->look = (struct iot_look){0};
     t->looking = 0;
+    t->gpu = (struct iot_gpu_call){0};
     t->lane = __atomic_fetch_add(&iot_process->file->lanes, 1, __ATOMIC_RELAXED);
     t->generation = *iot_generation & IOT_GENERATION_NUMBER;
     return t;
@@ -217,10 +218,9 @@ void iot_thread_give_back(struct iot_thread *t)
         push_free(t); /* else its rows are all that there is of it: nobody gets the slot */
 }
 
-void iot_thread_adopt(struct iot_thread *t, uint32_t parent_lane)
+void iot_thread_label(struct iot_thread *t, uint32_t tid)
 {
-    long tid = iot_sys(SYS_gettid);
-    t->tid = tid > 0 ? (uint32_t)tid : 0;
+    t->tid = tid;
     for (int i = 0; i < 2; i++) { /* empty halves: their epochs stand */
         struct iot_half_header *header = t->half[i].header;
         header->lane = t->lane;
@@ -228,6 +228,12 @@ void iot_thread_adopt(struct iot_thread *t, uint32_t parent_lane)
         if (!header->epoch)
             header->epoch = ++t->epoch;
     }
+}
+
+void iot_thread_adopt(struct iot_thread *t, uint32_t parent_lane)
+{
+    long tid = iot_sys(SYS_gettid);
+    iot_thread_label(t, tid > 0 ? (uint32_t)tid : 0);
     iot_local.lane_plus_1 = t->lane + 1;
     iot_local.thread = t;
     iot_life_began(t, parent_lane);
@@ -286,7 +292,7 @@ struct iot_thread *iot_enter_slow(const void *caller)
     if (window != t->window)
         iot_faults_anew(t);
     iot_faults_entering(t);
-    if (iot_stacks)
+    if (iot_stacks && caller)
         t->site = iot_stack(t, caller);
     return t;
 }

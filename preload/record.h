@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "format/file.h"
+#include "format/gpu_writer.h"
 #include "format/ops.h"
 #include "format/row.h"
 #include "preload/clock.h"
@@ -75,6 +76,7 @@ struct iot_thread {
     void *argument;
     struct iot_look look;
     uintptr_t looking; /* where the stack stood in the look that is under way; 0: none is */
+    struct iot_gpu_call gpu;
 };
 
 /* What a thread has of us in its thread-local storage. The lane stays readable through the
@@ -94,7 +96,7 @@ extern IOT_OURS volatile uint32_t *iot_generation;
 /* Once in a process image; 0, or -1 without memory. */
 int iot_record_start(void);
 
-struct iot_thread *iot_enter_slow(const void *caller);
+struct iot_thread *iot_enter_slow(const void *caller); /* NULL: its stack is not wanted */
 struct iot_thread *iot_enter_always_slow(void);
 uint32_t iot_reserve_slow(struct iot_thread *t, uint32_t n, uint32_t at, uintptr_t stack);
 void iot_nested(struct iot_thread *t, uintptr_t stack);
@@ -106,6 +108,16 @@ static inline struct iot_thread *iot_enter(void)
             t && t->generation == *iot_generation && t->window == iot_window->word, 1))
         return t;
     return iot_enter_slow(__builtin_return_address(0));
+}
+
+/* For locks, waits and messages, which are many and are in no list of call sites: without a stack. */
+static inline struct iot_thread *iot_enter_wait(void)
+{
+    struct iot_thread *t = iot_local.thread;
+    if (__builtin_expect(
+            t && t->generation == *iot_generation && t->window == iot_window->word, 1))
+        return t;
+    return iot_enter_slow(NULL);
 }
 
 /* Also outside the window of the run. */
@@ -233,5 +245,6 @@ int iot_record_prepare(void);
 struct iot_thread *iot_thread_take(void);
 void iot_thread_give_back(struct iot_thread *t);
 void iot_thread_adopt(struct iot_thread *t, uint32_t parent_lane); /* by the thread itself */
+void iot_thread_label(struct iot_thread *t, uint32_t tid);         /* 0: its lane is no thread's */
 
 #endif

@@ -9,6 +9,7 @@
 #include <unwind.h>
 
 #include "preload/process.h"
+#include "preload/python.h"
 #include "preload/readable.h"
 #include "preload/strings.h"
 #include "preload/sys.h"
@@ -26,6 +27,7 @@ enum {
     FRAME_POINTER = 29,
 #endif
     LINE_BYTES = 32,
+    PYTHON_LINE_BYTES = 24, /* two numbers of 32 bits */
     /* What it takes of the stack, and half as much again. */
     STACK_BYTES = 12 << 10,
 };
@@ -160,6 +162,7 @@ static uint32_t module_number(struct iot_thread *t, const struct dl_find_object 
     struct iot_module_seen *seen = &iot_process->modules[(from >> 12 ^ from >> 21) % IOT_MODULES_KEPT];
     if (seen->from == from && seen->number)
         return seen->number;
+    iot_python_meet(module);
     uint32_t number = define_module(t, module);
     if (iot_is_here(t)) {
         seen->number = 0;
@@ -232,11 +235,31 @@ static int has_room(const struct iot_thread *t)
            !(alternate.ss_flags & SS_ONSTACK);
 }
 
+static char *put_frame(char *p, uint32_t number, uint64_t offset)
+{
+    p = iot_text_number(p, number);
+    *p++ = ' ';
+    p = iot_text_base(p, offset, 16);
+    *p++ = '\n';
+    return p;
+}
+
+/* Before the interpreter's own frames. */
+static char *put_python(struct iot_thread *t, char *p, int each)
+{
+    struct iot_python_frame frames[IOT_PYTHON_FRAMES_MAX];
+    unsigned n = iot_python_frames(t, frames, each ? IOT_PYTHON_FRAMES_MAX : IOT_PYTHON_FRAMES);
+    for (unsigned i = 0; i < n; i++)
+        p = put_frame(p, frames[i].function, frames[i].line);
+    return p;
+}
+
 static __attribute__((noinline)) uint32_t unwind(struct iot_thread *t)
 {
     struct frames frames = {.n = 0};
-    char text[FRAMES * LINE_BYTES];
+    char text[FRAMES * LINE_BYTES + IOT_PYTHON_FRAMES_MAX * PYTHON_LINE_BYTES];
     char *p = text;
+    int each = iot_stacks == IOT_STACKS_ALL, is_put = 0;
     backtrace(on_frame, &frames);
     if (frames.n)
         go_on_by_frame_pointers(&frames);
@@ -246,26 +269,30 @@ static __attribute__((noinline)) uint32_t unwind(struct iot_thread *t)
         uintptr_t offset = frames.at[i];
         if (!find(offset, &module)) {
             number = module_number(t, &module);
+            if (!is_put && iot_python_is(&module)) {
+                p = put_python(t, p, each);
+                is_put = 1;
+            }
             offset -= module.dlfo_link_map->l_addr;
         }
-        if (i)
-            *p++ = '\n';
-        p = iot_text_number(p, number);
-        *p++ = ' ';
-        p = iot_text_base(p, offset, 16);
+        p = put_frame(p, number, offset);
     }
-    return frames.n ? iot_string(t, "", 0, text, (size_t)(p - text)) : 0;
+    if (!is_put)
+        p = put_python(t, p, each);
+    return p > text ? iot_string(t, "", 0, text, (size_t)(p - text) - 1) : 0;
 }
 
 uint32_t iot_stack(struct iot_thread *t, const void *caller)
 {
     if (!backtrace || t->depth) /* a handler inside a record */
         return 0;
-    uint64_t hash = (uint64_t)(uintptr_t)caller * UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t *place = &iot_process->sites[hash >> 52 & (IOT_SITES_KEPT - 1)];
-    uint64_t tag = (hash & ((UINT64_C(1) << 40) - 1)) | 1;
     int known = iot_stacks == IOT_STACKS_SITES &&
                 !((uintptr_t)caller >= own_from && (uintptr_t)caller < own_to);
+    uint64_t hash = (uint64_t)(uintptr_t)caller * UINT64_C(0x9e3779b97f4a7c15);
+    if (known)
+        hash ^= iot_python_signature();
+    uint64_t *place = &iot_process->sites[hash >> 52 & (IOT_SITES_KEPT - 1)];
+    uint64_t tag = (hash & ((UINT64_C(1) << 40) - 1)) | 1;
     uint64_t kept = __atomic_load_n(place, __ATOMIC_RELAXED);
     if (known && kept >> IOT_STRING_NUMBER_BITS == tag)
         return (uint32_t)(kept & ((1u << IOT_STRING_NUMBER_BITS) - 1));
@@ -283,4 +310,6 @@ void iot_stacks_forget(void)
         __atomic_store_n(&iot_process->sites[i], 0, __ATOMIC_RELAXED);
     for (unsigned i = 0; i < IOT_MODULES_KEPT; i++)
         __atomic_store_n(&iot_process->modules[i].number, 0, __ATOMIC_RELAXED);
+    for (unsigned i = 0; i < IOT_PYTHON_KEPT; i++)
+        __atomic_store_n(&iot_process->places[i].means, 0, __ATOMIC_RELAXED);
 }

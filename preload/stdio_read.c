@@ -93,6 +93,7 @@ SCANS(__isoc23_wscanf, SCANF, (const wchar_t *restrict format, ...), __isoc23_vw
         if (!iot_stream_begin(&call, stream, held))                                                \
             return iot_real.sym as_asked;                                                          \
         size_t done;                                                                               \
+        call.memory = to;                                                                          \
         iot_stream_errno_start(&call);                                                             \
         IOT_STREAM_REAL(call, done = iot_real.sym as_bytes)                                        \
         int err = iot_stream_errno_end(&call);                                                     \

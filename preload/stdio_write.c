@@ -129,6 +129,7 @@ DPRINTF(__dprintf_chk, (int fd, int flag, const char *restrict format, ...), __v
         if (!iot_stream_begin(&call, stream, held))                                                \
             return iot_real.sym(from, size, n, stream);                                            \
         size_t done;                                                                               \
+        call.memory = from;                                                                        \
         iot_stream_errno_start(&call);                                                             \
         IOT_STREAM_REAL(call, done = iot_real.sym(from, 1, bytes, stream))                         \
         int err = iot_stream_errno_end(&call);                                                     \

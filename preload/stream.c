@@ -51,6 +51,7 @@ int iot_stream_begin(struct iot_stream_call *call, FILE *stream, int held)
     call->t = t;
     call->held = held;
     call->marked = 0;
+    call->memory = NULL;
     call->obj = iot_descriptor(t, stream->_fileno);
     call->flags = stream->_flags;
     call->buffered = buffered(stream);
@@ -74,9 +75,12 @@ int iot_stream_begin_marked(struct iot_stream_call *call, FILE *stream, int held
     return 1;
 }
 
-static void emit(struct iot_stream_call *call, struct iot_row row)
+/* `moved`: between the stream and the program's memory. */
+static void emit(struct iot_stream_call *call, int64_t moved, struct iot_row row)
 {
     row.obj = call->obj;
+    row.addr = moved > 0 ? iot_buffer(call->memory) : 0;
+    row.obj2 = row.addr ? iot_buffer_length(row.bytes, (uint64_t)moved) : 0;
     iot_event(call->t, &row);
 }
 
@@ -134,7 +138,7 @@ void iot_stream_read(struct iot_stream_call *call, uint16_t op, int64_t result, 
         flushed(call, call->obj, call->pending, pending);
     if (call->prompt && our_prompt)
         flushed(call, iot_descriptor(call->t, stdout->_fileno), call->prompt, prompt_after);
-    emit(call, (struct iot_row){.t0 = call->t0,
+    emit(call, handed_out, (struct iot_row){.t0 = call->t0,
                                 .t1 = t1,
                                 .result = result,
                                 .bytes = bytes,
@@ -160,7 +164,7 @@ void iot_stream_wrote(struct iot_stream_call *call, uint16_t op, int64_t result,
     if (stream == stdout)
         __atomic_fetch_add(&prompts, 1, __ATOMIC_RELAXED);
     iot_stream_release(stream, call->held);
-    emit(call, (struct iot_row){.t0 = call->t0,
+    emit(call, accepted, (struct iot_row){.t0 = call->t0,
                                 .t1 = t1,
                                 .result = result,
                                 .bytes = bytes,

@@ -36,6 +36,7 @@
 #include <sys/single_threaded.h>
 
 #include "preload/descriptors.h"
+#include "preload/lineage.h"
 #include "preload/record.h"
 #include "preload/stream_wide.h"
 
@@ -128,6 +129,7 @@ struct iot_stream_call {
     size_t prompt; /* pending on stdout, which libc flushes before it reads from a terminal */
     uint32_t prompts;
     uint32_t obj;
+    const void *memory; /* of the program: what goes there or comes from there; NULL not known */
     int flags, held;
     int saved_errno;
     int marked;

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 
 #include "preload/descriptors.h"
+#include "preload/lineage.h"
 #include "preload/real.h"
 #include "preload/sys.h"
 #include "preload/wrap.h"
@@ -213,6 +214,40 @@ static void after(struct iot_thread *t, long number, const long a[6], struct iot
     }
 }
 
+/* Where the bytes lie in memory, of a call that moved some. */
+static void memory_of(const struct known *k, const long a[6], struct iot_row *row)
+{
+    const struct msghdr *msg = (const struct msghdr *)a[1];
+    const struct iovec *pieces = (const struct iovec *)a[1];
+    size_t n = (size_t)a[2];
+    switch (k->op) {
+    case IOT_OP_READ:
+    case IOT_OP_WRITE:
+    case IOT_OP_PREAD:
+    case IOT_OP_PWRITE:
+    case IOT_OP_SENDTO:
+    case IOT_OP_RECVFROM:
+        row->addr = iot_buffer((const void *)a[1]);
+        return;
+    case IOT_OP_SENDMSG:
+    case IOT_OP_RECVMSG:
+        pieces = msg->msg_iov;
+        n = msg->msg_iovlen;
+        break;
+    case IOT_OP_READV:
+    case IOT_OP_WRITEV:
+    case IOT_OP_PREADV:
+    case IOT_OP_PWRITEV:
+    case IOT_OP_PREADV2:
+    case IOT_OP_PWRITEV2:
+        break;
+    default:
+        return;
+    }
+    row->addr = iot_pieces_addr(row->bytes, pieces, n);
+    row->obj2 = iot_pieces_length(row->bytes, pieces, n);
+}
+
 /* The end of the pipe says which way. */
 static uint16_t direction_of(int fd)
 {
@@ -231,5 +266,7 @@ long iot_syscall_io(struct iot_thread *t, long number, const long a[6])
     after(t, number, a, call, result, &row);
     row.result = result;
     row.bytes = bytes_of(k, a, result);
+    if (row.bytes > 0)
+        memory_of(k, a, &row);
     return (long)iot_timed_event(t, call, &row);
 }

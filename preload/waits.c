@@ -24,7 +24,7 @@ void iot_lock_record(struct iot_thread *t, uint16_t op, struct iot_timed call, i
 
 __attribute__((noinline)) void iot_lock_moment(uint16_t op, const void *address)
 {
-    struct iot_thread *t = iot_enter();
+    struct iot_thread *t = iot_enter_wait();
     if (!t)
         return;
     uint64_t now = iot_now();
@@ -33,7 +33,7 @@ __attribute__((noinline)) void iot_lock_moment(uint16_t op, const void *address)
 
 __attribute__((noinline)) void iot_lock_signal(uint16_t op, const void *cond, const void *mutex)
 {
-    struct iot_thread *t = iot_enter();
+    struct iot_thread *t = iot_enter_wait();
     if (!t)
         return;
     uint64_t now = iot_now();
@@ -108,18 +108,44 @@ MUTEX_UNLOCK(__pthread_mutex_unlock)
 
 /* --- conditions --- */
 
+/* A wait for a condition that is under way. */
+struct cond_wait {
+    struct iot_thread *t;
+    struct iot_timed call;
+    const void *cond, *mutex;
+};
+
+static void cond_waited(struct cond_wait *w, int result)
+{
+    w->call.t1 = iot_now();
+    w->call.err = result;
+    iot_lock_held = w->mutex;
+    if (w->t)
+        iot_lock_record(w->t, IOT_OP_COND_WAIT, w->call, result, w->cond, w->mutex);
+}
+
+/* The older of libc's two ways to be told of a cancellation, which its own wait uses: longjmp knows what it
+ * leaves behind, too. */
+void _pthread_cleanup_push(struct _pthread_cleanup_buffer *buffer, void (*routine)(void *), void *argument);
+void _pthread_cleanup_pop(struct _pthread_cleanup_buffer *buffer, int execute);
+
+/* The thread is cancelled, or left the wait by longjmp, and has its mutex again. */
+static void cond_cancelled(void *user)
+{
+    cond_waited(user, ECANCELED);
+}
+
 #define COND_WAIT(sym, params, args)                                                               \
     int sym params                                                                                 \
     {                                                                                              \
-        struct iot_thread *t = iot_enter();                                                        \
+        struct _pthread_cleanup_buffer left;                                                       \
+        struct cond_wait w = {.t = iot_enter_wait(), .cond = cond, .mutex = mutex};                     \
         iot_lock_make_guard(mutex);                                                                \
-        struct iot_timed call = {.t0 = iot_now()};                                                 \
+        w.call.t0 = iot_now();                                                                     \
+        _pthread_cleanup_push(&left, cond_cancelled, &w);                                          \
         int result = iot_real.sym args;                                                            \
-        call.t1 = iot_now();                                                                       \
-        call.err = result;                                                                         \
-        iot_lock_held = mutex;                                                                     \
-        if (t)                                                                                     \
-            iot_lock_record(t, IOT_OP_COND_WAIT, call, result, cond, mutex);                       \
+        _pthread_cleanup_pop(&left, 0);                                                            \
+        cond_waited(&w, result);                                                                   \
         return result;                                                                             \
     }
 
@@ -161,7 +187,7 @@ int pthread_cond_broadcast(pthread_cond_t *cond)
 #define SEM_WAIT(sym, params, args)                                                                \
     int sym params                                                                                 \
     {                                                                                              \
-        struct iot_thread *t = iot_enter();                                                        \
+        struct iot_thread *t = iot_enter_wait();                                                        \
         if (!t)                                                                                    \
             return iot_real.sym args;                                                              \
         IOT_TIMED(int, sym, args)                                                                  \
@@ -178,7 +204,7 @@ SEM_WAIT(sem_clockwait,
 /* One that did not get it is no message. */
 int sem_trywait(sem_t *sem)
 {
-    struct iot_thread *t = iot_enter();
+    struct iot_thread *t = iot_enter_wait();
     if (!t)
         return iot_real.sem_trywait(sem);
     IOT_TIMED(int, sem_trywait, (sem))
@@ -195,7 +221,7 @@ int sem_post(sem_t *sem)
 
 static void record_value(const sem_t *sem, unsigned value)
 {
-    struct iot_thread *t = iot_enter();
+    struct iot_thread *t = iot_enter_wait();
     if (!t)
         return;
     struct iot_place at = iot_place_of(t, sem);
@@ -274,7 +300,7 @@ UNLOCK(pthread_spin_unlock, SPIN_UNLOCK, (pthread_spinlock_t * lock))
 
 int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
-    struct iot_thread *t = iot_enter();
+    struct iot_thread *t = iot_enter_wait();
     struct iot_timed call = {.t0 = iot_now()};
     int result = iot_real.pthread_barrier_wait(barrier);
     call.t1 = iot_now();

@@ -3,13 +3,20 @@
 #include "preload/real.h"
 
 #include "preload/descriptors.h"
+#include "preload/lineage.h"
 #include "preload/wrap.h"
 
 #define IOT_NO_OFFSET 0
 
-#define IO(ret, sym, operation, params, args, fd, at)                                              \
+#define IO(ret, sym, operation, params, args, fd, at, buffer)                                      \
     IOT_ON_DESCRIPTOR(ret, sym, operation, params, args, fd, .bytes = result > 0 ? result : 0,     \
-                      .offset = at)
+                      .offset = at, .addr = iot_buffer(buffer))
+
+/* What moved no bytes may not have looked at its list. */
+#define IOV(ret, sym, operation, params, args, fd, at, pieces, n)                                  \
+    IOT_ON_DESCRIPTOR(ret, sym, operation, params, args, fd, .bytes = result > 0 ? result : 0,     \
+                      .offset = at, .addr = result > 0 ? iot_pieces_addr(result, pieces, n) : 0,   \
+                      .obj2 = result > 0 ? iot_pieces_length(result, pieces, n) : 0)
 
 #define IO2(ret, sym, operation, params, args, source, destination)                                \
     ret sym params                                                                                 \

@@ -45,7 +45,8 @@
                          .addr = (uint64_t)(uintptr_t)(address))                                   \
     }
 
-#define IO(ret, sym, operation, params, args, fd, at)
+#define IO(ret, sym, operation, params, args, fd, at, buffer)
+#define IOV(ret, sym, operation, params, args, fd, at, pieces, n)
 #define IO2(ret, sym, operation, params, args, source, destination)
 #define HAND(ret, sym, operation, params)
 #define HANDV(ret, sym, operation, params, version)

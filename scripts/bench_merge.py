@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-NUMBERS = ["pid", "start_realtime_ns", "start_mono_ns", "wall_ns", "processes", "lanes", "events",
+NUMBERS = ["pid", "start_realtime_ns", "start_mono_ns", "wall_ns", "part_of_ns", "processes", "lanes", "events",
            "dropped_events", "salvaged_processes", "untraced", "storage_read_bytes", "storage_write_bytes",
            "runqueue_ns", "compute_ns", "io_ns", "gpu_ns", "sleep_ns", "wake_ns", "external_ns",
            "unexplained_ns", "exposed_error_ns", "replay_error_ns", "unmatched_waits", "cut_edges"]

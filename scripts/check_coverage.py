@@ -18,7 +18,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 import tap
 
-ROW = re.compile(r"^(?:(?:IO2?|FD|PATH2?|NONE|HANDV?|PLAIN|READS|WRITES)\([^,]+, |PRINTS\()(\w+),",
+ROW = re.compile(r"^(?:(?:IO[2V]?|FD|PATH2?|NONE|HANDV?|PLAIN|READS|WRITES)\([^,]+, |PRINTS\()(\w+),",
                  re.MULTILINE)
 EXPORT = re.compile(r"^[0-9a-f]+ ([TWViuDBRV]) ([\w.]+)(?:@@?(\S+))?$", re.MULTILINE)
 FUNCTION = {"T", "W", "i"}

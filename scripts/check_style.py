@@ -24,9 +24,9 @@ UNFINISHED = re.compile(r"\b(T[O]DO|F[I]XME|X[X]X|H[A]CK)\b")
 MACHINE = re.compile(r"(?<![\w.}$])/(?:w[o]rk|r[o]ot)/[\w.]")
 
 OURS = re.compile(r"iot_|iotrace_")
-# The ledger's functions bear the names of their source, NVTX asks for its own; a program has a main.
+# The ledger's functions bear the names of their source, NVTX and CUDA ask for theirs; a program has a main.
 ALLOWED = {"io_service_time_ms", "exposed_io_time_ms", "io_critical_path_ledger",
-           "InitializeInjectionNvtx2", "main"}
+           "InitializeInjection", "InitializeInjectionNvtx2", "main"}
 # What the sanitizers and coverage put into an object.
 COMPILER = re.compile(r"__(odr_)?(asan|tsan|ubsan|msan|gcov|llvm|sanitizer)|_fini$|_init$|DW\.ref")
 LIBRARIES = {"libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}

@@ -6,11 +6,11 @@
 #
 # Nothing is asked and nothing is done where all is there. Status 2, and one line on standard
 # error, where something is missing and cannot be installed. IOTRACE_TEST_TORCH=0 leaves out
-# PyTorch, which is large; the test that needs it is then skipped.
+# PyTorch and IOTRACE_TEST_BROWSER=0 Chromium, which are large; what needs them is then skipped.
 set -u
 
 build_packages=(gcc libc6-dev meson ninja-build pkg-config libzstd-dev zlib1g-dev libxxhash-dev libjansson-dev
-    libsqlite3-dev python3)
+    libsqlite3-dev libdw-dev python3)
 test_packages=(libcriterion-dev strace git)
 # A test that lacks one of these says so and is skipped.
 optional_packages=()
@@ -19,9 +19,10 @@ case "${1:-build}" in
 build) wanted=("${build_packages[@]}") ;;
 test)
     wanted=("${build_packages[@]}" "${test_packages[@]}")
-    optional_packages=(sqlite3 zstd xz-utils rsync fio g++ perl python3-lmdb libaio1 liburing-dev zsh python3-venv mandoc
+    optional_packages=(sqlite3 zstd xz-utils rsync fio g++ perl python3-lmdb libaio1 liburing-dev binutils zsh python3-venv mandoc
         python3-scipy python3-prometheus-client python3-junitparser)
     [ "${IOTRACE_TEST_TORCH:-1}" = 0 ] || optional_packages+=(python3-torch)
+    [ "${IOTRACE_TEST_BROWSER:-1}" = 0 ] || optional_packages+=(chromium)
     ;;
 *)
     echo "deps.sh: unknown set '$1'; give build or test" >&2

@@ -23,7 +23,7 @@ SETUPS = [
      ["-Db_sanitize=address,undefined", "-Db_lundef=false"],
      ["--no-suite", "full", "--no-suite", "house"]),
     ("thread sanitizer, what reads traces", "gcc", ["-Db_sanitize=thread", "-Db_lundef=false"],
-     ["-t", "10", "cli_bad"]), # Criterion does not run with it
+     ["-t", "10", "cli_bad", "cli_threads"]), # Criterion does not run with it
 ]
 # What an installation holds, below its prefix.
 INSTALLED = ["bin/iotrace", "lib/libiotrace.so", "include/iotrace.h", "lib/pkgconfig/iotrace.pc",

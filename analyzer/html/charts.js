@@ -21,13 +21,13 @@ function latencyChart(object, view, report) {
   const low = Math.log2(Math.max(1, buckets[0][0])), high = Math.max(low + 2, Math.log2(buckets[buckets.length - 1][0] + 1) + 0.25);
   const x = (ns) => left + (Math.log2(Math.max(1, ns)) - low) / (high - low) * (width - left - right);
   const most = Math.max(...buckets.map((b) => b[1]));
-  const words = `${OBJECTS[object]}: ${manyWords(buckets.reduce((a, b) => a + b[1], 0), 'data call')}, median ${axisTime(figures.p50)}, P95 ${axisTime(figures.p95)}, P99 ${axisTime(figures.p99)}, longest ${axisTime(figures.max)}`;
+  const words = `${OBJECTS[object]}: ${manyWords(buckets.reduce((a, b) => a + b[1], 0), 'data call')}, median ${threeTime(figures.p50)}, P95 ${threeTime(figures.p95)}, P99 ${threeTime(figures.p99)}, longest ${threeTime(figures.max)}`;
   const picture = chart(width, height, words);
   for (const [ns, n] of buckets) {
     const from = x(ns), to = Math.max(from + 1.5, x(ns * 2 ** 0.25) - 0.5);
     const h = Math.max(1.5, n / most * (height - bottom - top));
     const bar = svg('rect', {x: from, y: height - bottom - h, width: to - from, height: h, class: 'fill-' + OBJECTS[object]});
-    bar.append(svg('title', {}, document.createTextNode(`${manyWords(n, 'call')} from ${axisTime(Number(ns.toPrecision(3)))}`)));
+    bar.append(svg('title', {}, document.createTextNode(`${manyWords(n, 'call')} from ${threeTime(ns)}`)));
     picture.append(bar);
   }
   let taken = -100;
@@ -52,14 +52,13 @@ function latencyChart(object, view, report) {
 function sizesTable(report, view) {
   const rows = view.sizes.map((sizes, k) => ({sizes, file: report.files[k]})).filter((r) => r.sizes.length && !/^\(\d+ more\)$/.test(r.file.path));
   if (!rows.length) return null;
-  const classes = rows.flatMap((r) => r.sizes.map((s) => s[0]));
-  const low = Math.min(...classes), high = Math.max(...classes);
+  const classes = [...new Set(rows.flatMap((r) => r.sizes.map((s) => s[0])))].sort((a, b) => a - b);
   const columns = [{title: 'file', text: true, wide: true, value: (r) => r.file.path,
-    cell: (r) => el('span', {class: 'path', title: nameWords(r.file.path)}, swatch(r.file.object), ' ' + shortWords(pathWords(r.file.path, view.cwd), 36))}];
+    cell: (r) => el('span', {class: 'path', title: nameWords(r.file.path)}, swatch(r.file.object), ' ' + shortWords(pathWords(r.file.path, view.cwd), 40))}];
   const most = Math.max(...rows.flatMap((r) => r.sizes.map((s) => s[1] + s[2])));
-  for (let k = low; k <= high; k++) {
+  for (const k of classes) {
     const calls = (r) => { const s = r.sizes.find((c) => c[0] === k); return s ? s[1] + s[2] : 0; };
-    columns.push({title: scaledWords(2 ** k, ['', 'k', 'M', 'G', 'T', 'P', 'E']).replace('.00', ''), note: `calls of ${bytesWords(2 ** k)} to below ${bytesWords(2 ** (k + 1))}`, value: calls,
+    columns.push({title: powerWords(k), plain: true, note: `calls of ${bytesWords(2 ** k)} to below ${bytesWords(2 ** (k + 1))}`, value: calls,
       cell: (r) => {
         const n = calls(r);
         if (!n) return '';
@@ -75,11 +74,10 @@ function sizesTable(report, view) {
 function curveChart(report, view) {
   const curve = report.model.curve, width = 640, height = 230, left = 66, bottom = 34, top = 14, right = 16;
   const wall = report.wall_ns, [, twice, fourfold, rest] = view.words.faster.map((f) => f[1]);
-  const low = Math.max(0, rest - (wall - rest) * 0.25), span = wall - low || 1;
   const x = (lambda) => left + (1 - lambda) * (width - left - right);
-  const y = (ns) => top + (wall - ns) / span * (height - top - bottom);
+  const y = (ns) => top + (wall - ns) / (wall || 1) * (height - top - bottom);
   const picture = chart(width, height, `The run takes ${timeWords(wall)}; with I/O twice as fast ${timeWords(twice)}; without any I/O ${timeWords(rest)}`);
-  for (const ns of ticks(low, wall, 5)) {
+  for (const ns of ticks(0, wall, 5)) {
     picture.append(svg('line', {x1: left, x2: width - right, y1: y(ns), y2: y(ns), class: 'grid'}));
     picture.append(svg('text', {x: left - 8, y: y(ns) + 4, class: 'label end'}, axisTime(ns)));
   }

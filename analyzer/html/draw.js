@@ -28,9 +28,11 @@ function chart(width, height, title) {
   return svg('svg', {viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': title, class: 'chart'});
 }
 
-/* The styles' own value, for canvases. */
+/* The styles' own value, for canvases; asked for once in each painting. */
+const colours = new Map();
 function colour(name) {
-  return getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim();
+  if (!colours.has(name)) colours.set(name, getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim());
+  return colours.get(name);
 }
 
 function swatch(name, hatched) {

@@ -38,8 +38,8 @@ static uint32_t turned(uint32_t x, int by)
     return x >> by | x << (32 - by);
 }
 
-/* The first 32 bits of the fractional parts of the square (cube) roots of the first primes; the cube
- * root's are reckoned from integers, so that no table can hold a slip. */
+/* The first 32 bits of the fractional parts of the square (cube) roots of the first primes; the
+ * cube root's are reckoned from integers, so that no table can hold a slip. */
 static uint32_t root_bits(unsigned prime, int cube)
 {
     /* The largest r with r^k <= prime * 2^(32 k), whose low 32 bits they are. */

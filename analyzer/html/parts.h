@@ -10,6 +10,8 @@ struct iot_html_part {
     const char *sha256; /* in base64, as a content security policy names it */
 };
 
-extern const struct iot_html_part iot_html_style, iot_html_body, iot_html_script;
+extern const struct iot_html_part iot_html_style;
+extern const struct iot_html_part iot_html_body, iot_html_script; /* of a report */
+extern const struct iot_html_part iot_html_compare_body, iot_html_compare_script;
 
 #endif

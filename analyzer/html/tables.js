@@ -1,6 +1,7 @@
 /* Tables that can be sorted by a click on a column, searched, and shown a part at a time. */
 
-/* columns: {title, value(row) to sort by, cell(row) what is shown, text: true for words, wide, note} */
+/* columns: {title, value(row) to sort by, cell(row) what is shown, text: true for words, wide, plain: not
+ * sorted by, note} */
 function table(caption, columns, rows, options) {
   const o = Object.assign({shown: 20, search: null, sorted: -1}, options);
   const state = {by: o.sorted, down: true, words: '', shown: o.shown};
@@ -16,7 +17,7 @@ function table(caption, columns, rows, options) {
       state.by = k;
       update();
     }}, c.title);
-    return el('th', {scope: 'col', class: c.text ? '' : 'number', title: c.note || null}, rows.length > 1 ? sort : c.title);
+    return el('th', {scope: 'col', class: c.text || c.wide ? '' : 'number', title: c.note || null}, rows.length > 1 && !c.plain ? sort : c.title);
   });
 
   function compare(a, b) {
@@ -31,7 +32,7 @@ function table(caption, columns, rows, options) {
     if (state.by >= 0) found = found.slice().sort(compare);
     body.replaceChildren(...found.slice(0, state.shown).map((row) => el('tr', {}, ...columns.map((c, k) => {
       const cell = el(k ? 'td' : 'th', k ? {} : {scope: 'row'}, c.cell(row));
-      cell.className = (c.text ? '' : 'number') + (c.wide ? ' wide' : '');
+      cell.className = c.wide ? 'wide' : c.text ? '' : 'number';
       return cell;
     }))));
     heads.forEach((h, k) => h.setAttribute('aria-sort', k !== state.by ? 'none' : state.down ? 'descending' : 'ascending'));
@@ -64,6 +65,11 @@ function objectColumn() {
     cell: (r) => el('span', {class: 'object'}, swatch(r.object), ' ' + r.object)};
 }
 
+function cacheColumn() {
+  return {title: 'cache', text: true, note: 'what the page cache held when files were opened to be read',
+    value: (r) => r.cache_scope, cell: (r) => r.cache_scope === 'unknown' ? '\u2013' : r.cache_scope};
+}
+
 /* Exposed and hidden as one bar, of the greatest service in the table. */
 function barColumn(most) {
   return {title: 'exposed and hidden', wide: true, value: (r) => r.exposed_ns,
@@ -93,7 +99,7 @@ function ledgerTable(report) {
       number('calls', 'calls', countWords),
       {title: 'GB/s', value: (r) => r.service_ns ? r.bytes / r.service_ns : null,
         cell: (r) => rateWords(r.service_ns ? r.bytes / r.service_ns : null)},
-      {title: 'cache', text: true, value: (r) => r.cache_scope, cell: (r) => r.cache_scope},
+      cacheColumn(),
     ], rows));
 }
 
@@ -102,22 +108,22 @@ function filesTable(report, view) {
   for (const f of report.files) f.calls = f.data_ops + f.metadata_ops + f.sync_ops;
   return table('Files, those with most exposed time first', [
     {title: 'file', text: true, wide: true, value: (f) => f.path,
-      cell: (f) => el('span', {class: 'path', title: nameWords(f.path)}, shortWords(pathWords(f.path, view.cwd), 64))},
+      cell: (f) => el('span', {}, el('span', {class: 'path', title: nameWords(f.path)}, shortWords(pathWords(f.path, view.cwd), 56)),
+        f.why ? el('span', {class: 'why'}, nameWords(f.why)) : '')},
     objectColumn(), barColumn(most),
     number('exposed', 'exposed_ns', timeWords), number('hidden', 'hidden_ns', timeWords),
     number('recoverable', 'recoverable_ns', timeWords, 'computed for the most exposed files'),
     number('bytes', 'bytes', bytesWords), number('calls', 'calls', countWords),
     {title: 'P95', value: (f) => f.latency_ns && f.latency_ns.p95,
-      cell: (f) => f.latency_ns ? axisTime(Number(f.latency_ns.p95.toPrecision(3))) : '\u2013'},
-    {title: 'cache', text: true, value: (f) => f.cache_scope, cell: (f) => f.cache_scope},
-    {title: 'why', text: true, value: (f) => f.why, cell: (f) => el('span', {class: 'why'}, nameWords(f.why))},
+      cell: (f) => f.latency_ns ? threeTime(f.latency_ns.p95) : '\u2013'},
+    cacheColumn(),
   ], report.files, {shown: 15, label: 'Search files: ', search: (f) => `${f.path} ${f.object} ${f.why}`});
 }
 
 function sitesTable(report) {
   return table('Call sites, those with most exposed time first', [
     {title: 'where', text: true, wide: true, value: (s) => s.frames[0] || '',
-      cell: (s) => el('details', {}, el('summary', {}, el('code', {}, nameWords(s.frames[0] || '?'))),
+      cell: (s) => el('details', {}, el('summary', {}, el('code', {}, s.frames.slice(0, 3).map((f) => shortWords(nameWords(f), 48)).join(' \u2190 ') || '?')),
         el('ol', {class: 'frames'}, ...s.frames.map((f) => el('li', {}, el('code', {}, nameWords(f))))))},
     number('exposed', 'exposed_ns', timeWords), number('service', 'service_ns', timeWords),
     number('calls', 'calls', countWords), number('bytes', 'bytes', bytesWords),

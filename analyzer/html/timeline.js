@@ -7,7 +7,7 @@ function pathSegments(report, view) {
   const segments = p.start_ns.map((start, k) => {
     const end = k + 1 < p.start_ns.length ? p.start_ns[k + 1] : report.wall_ns;
     const kind = p.kinds[Number(p.kind[k])], file = p.file[k] < 0 ? null : report.files[p.file[k]];
-    return {index: k, start, end, kind, file, lane: p.lane[k], op: p.ops[p.op[k]] || null, calls: p.calls[k],
+    return {index: k, start, end, kind, file, object: OBJECTS[Number(p.object[k])] || 'other', lane: p.lane[k], op: p.ops[p.op[k]] || null, calls: p.calls[k],
       exposed: p.exposed_ns[k], pieces: p.pieces[k], parts: [[kind, end - start]], over: null};
   });
   for (const [k, ...ns] of p.mixed)
@@ -18,7 +18,7 @@ function pathSegments(report, view) {
 }
 
 function segmentColour(segment, kind) {
-  return kind === 'io' ? (segment.file ? segment.file.object : 'other') : kind;
+  return kind === 'io' ? segment.object : kind;
 }
 
 /* The last one that starts at or before a moment. */
@@ -49,8 +49,9 @@ class TimeWindow {
     canvas.style.height = height + 'px';
     const value = el('span', {class: 'value', 'aria-hidden': 'true'});
     const row = el('div', {class: 'track' + (name ? ' ' + name : '')}, el('div', {class: 'track-label'}, label, value), canvas);
-    this.tracks.push({canvas, draw, read, value, height});
-    this.attach(canvas);
+    const track = {canvas, draw, read, value, height, pick: (ns) => this.pick && this.pick(ns)};
+    this.tracks.push(track);
+    this.attach(canvas, track);
     return row;
   }
 
@@ -84,6 +85,7 @@ class TimeWindow {
 
   paint() {
     const dots = window.devicePixelRatio || 1;
+    colours.clear();
     for (const t of this.tracks) {
       const width = t.canvas.clientWidth;
       if (!width) continue;
@@ -107,7 +109,7 @@ class TimeWindow {
   }
 
   /* A drag moves, a pinch or the wheel with Ctrl zooms, a tap picks. */
-  attach(canvas) {
+  attach(canvas, track) {
     const fingers = new Map();
     let moved = 0;
     canvas.addEventListener('wheel', (e) => {
@@ -141,7 +143,7 @@ class TimeWindow {
       }
     });
     const up = (e) => {
-      if (fingers.delete(e.pointerId) && e.type === 'pointerup' && moved <= 3 && this.pick) this.pick(this.at(canvas, e.clientX));
+      if (fingers.delete(e.pointerId) && e.type === 'pointerup' && moved <= 3) track.pick(this.at(canvas, e.clientX));
     };
     canvas.addEventListener('pointerup', up);
     canvas.addEventListener('pointercancel', up);

@@ -20,6 +20,16 @@ function axisTime(ns) {
   return String(Number((ns / by).toPrecision(5))) + '\u00a0' + unit;
 }
 
+/* Of one call. */
+function threeTime(ns) {
+  return axisTime(Number(ns.toPrecision(3)));
+}
+
+/* 2 to the k, as sizes of calls are meant. */
+function powerWords(k) {
+  return 2 ** (k % 10) + ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'][Math.floor(k / 10)];
+}
+
 function scaledWords(n, units) {
   if (n < 1000) return String(Math.round(n)) + (units[0] && '\u00a0' + units[0]);
   let unit = 0;

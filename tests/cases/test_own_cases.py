@@ -154,6 +154,7 @@ CASES = {
     "friend nobody": (friend("nobody", 8), explained),
     "friend twins": (friend("twins", 8), explained),
     "friend lock": (friend("lock"), explained),
+    "friend filelock": (friend("filelock"), explained),
     "friend decode": (friend("decode"), explained),
     "friend output": (friend("output"), explained),
     "friend sysv": (friend("sysv"), words("thread 1", "semid:")),

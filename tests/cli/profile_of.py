@@ -9,8 +9,8 @@ OLD = {"op": "Operator", "call": "Runtime", "kernel": "Kernel", "memcpy": "Memcp
 
 
 class Profile:
-    def __init__(self, names=None, base=1000):
-        self.names, self.base, self.events = names or NEW, base, []
+    def __init__(self, names=None, base=1000, base_ns=0):
+        self.names, self.base, self.events, self.base_ns = names or NEW, base, [], base_ns
         self.old = self.names is OLD
 
     def add(self, category, name, start, end, pid=10, tid=10, **args):
@@ -25,9 +25,9 @@ class Profile:
     def call(self, name, start, end, correlation, **more):
         return self.add("call", name, start, end, cbid=1, correlation=correlation, **more)
 
-    def on_gpu(self, category, name, start, end, correlation, stream=7, **args):
+    def on_gpu(self, category, name, start, end, correlation, stream=7, device=0, **args):
         tid = f"stream {stream}" if self.old else stream
-        self.add(category, name, start, end, pid=0, device=0, stream=stream,
+        self.add(category, name, start, end, pid=device, device=device, stream=stream,
                  correlation=correlation, **args)
         self.events[-1]["tid"] = tid
         return self
@@ -35,15 +35,16 @@ class Profile:
     def copy(self, start, end, correlation, size, kind="HtoD (Pageable -> Device)", stream=7):
         return self.on_gpu("memcpy", f"Memcpy {kind}", start, end, correlation, stream, bytes=size)
 
-    def kernel(self, start, end, correlation, stream=7, name="work"):
-        return self.on_gpu("kernel", name, start, end, correlation, stream)
+    def kernel(self, start, end, correlation, stream=7, name="work", **args):
+        return self.on_gpu("kernel", name, start, end, correlation, stream, **args)
 
     def sync(self, kind, start, end, correlation, stream, **args):
         return self.add("cuda_sync", kind, start, end, pid=0, tid=stream, cuda_sync_kind=kind,
                         stream=stream, correlation=correlation, device=0, **args)
 
     def text(self):
-        return json.dumps({"schemaVersion": 1, "traceEvents": self.events}).encode()
+        return json.dumps({"schemaVersion": 1, "baseTimeNanoseconds": self.base_ns,
+                           "traceEvents": self.events}).encode()
 
     def save(self, path):
         opened = gzip.open(path, "wb") if str(path).endswith(".gz") else open(path, "wb")

@@ -295,8 +295,17 @@ class Machine(Folder):
         self.built("libcuda.so.1", "-shared", "-fPIC",
                    source="int cuDriverGetVersion(int *v);"
                           "int cuDriverGetVersion(int *v) { *v = 12040; return 0; }")
-        self.assertEqual(self.levels("gpu", "CUDA driver for 12.4",
-                                     env={"LD_LIBRARY_PATH": str(self.folder)}), ["note"])
+        # What of CUPTI there is is the machine's.
+        self.assertIn(self.levels("gpu", "CUDA driver for 12.4",
+                                  env={"LD_LIBRARY_PATH": str(self.folder)}), (["ok"], ["note"]))
+
+    def test_the_subscriber(self):
+        self.assertIn(self.levels("gpu", "libiotrace-cupti.so"), (["ok"], ["note"]))
+        alone = self.folder / "libiotrace.so"
+        shutil.copy(Path(IOTRACE).parent.parent / "preload" / "libiotrace.so", alone)
+        self.assertEqual(self.levels("gpu", "there is no libiotrace-cupti.so",
+                                     env={"LIBIOTRACE": str(alone)}), ["note"])
+        self.assertEqual(self.levels("gpu", "IOTRACE_CUDA is 0", env={"IOTRACE_CUDA": "0"}), ["note"])
 
     def test_python(self):
         path = self.write("python3", b"#!/bin/sh\nsleep 30\n")

@@ -57,7 +57,8 @@ class Dump(unittest.TestCase):
         events = self.golden()
         for event in events:
             waits = event["op"] in ("join", "waitpid", "poll")
-            self.assertEqual(list(event), KEYS + ["waker"] * waits)
+            known = ["addr", "addr_bytes"] * ("addr" in event)
+            self.assertEqual(list(event), KEYS + ["waker"] * waits + known)
         self.assertEqual(events, sorted(events, key=lambda e: (e["t0_ns"], e["lane"])))
 
     def test_a_name_survives_exactly(self):

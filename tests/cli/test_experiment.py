@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -22,6 +23,8 @@ FUNCTIONS = ["cuInit", "cuDriverGetVersion", "cuDeviceGetCount", "cuDeviceGet", 
              "cuEventCreate"]
 MEASURING = ["cuMemcpyHtoD_v2", "cuMemcpyHtoDAsync_v2", "cuMemcpyDtoH_v2", "cuEventRecord",
              "cuEventSynchronize", "cuEventElapsedTime"]
+ENDING = ["cuDevicePrimaryCtxRelease_v2", "cuMemFree_v2", "cuMemFreeHost", "cuStreamDestroy_v2",
+          "cuEventDestroy_v2"]
 
 
 class Experiment(unittest.TestCase):
@@ -31,10 +34,10 @@ class Experiment(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
 
-    def run_it(self, *arguments, driver=None):
+    def run_it(self, *arguments, driver=None, folder=None):
         env = dict(os.environ)
         if driver is not None:
-            env |= {"LD_LIBRARY_PATH": str(DRIVER.resolve()), "STANDIN_CUDA": driver}
+            env |= {"LD_LIBRARY_PATH": str(folder or DRIVER.resolve()), "STANDIN_CUDA": driver}
         return subprocess.run([IOTRACE, "experiment", *arguments], cwd=self.folder, env=env,
                               stdin=subprocess.DEVNULL, capture_output=True, timeout=120,
                               check=False)
@@ -63,7 +66,7 @@ class Experiment(unittest.TestCase):
         self.assertEqual(list(result), KEYS)
         self.assertEqual((result["schema"], result["decision"], result["failure"],
                           result["evidence_level"], result["correctness"]["passed"]),
-                         ("performance-mechanism-gpu/1", None, None, "local_mechanism_benchmark",
+                         ("performance-mechanism-gpu/v1", None, None, "local_mechanism_benchmark",
                           True))
         self.assertIn("host mode", result["decision_reason"])
         self.assertEqual(list(result["metrics"]), STORAGE + GPU)
@@ -95,6 +98,58 @@ class Experiment(unittest.TestCase):
         before = path.read_bytes()
         self.refused(self.run_it("--mode", "host", "--label", "one"), "another --label")
         self.assertEqual(path.read_bytes(), before)
+        self.assertEqual(list(path.parent.iterdir()), [path])
+
+    def test_results_that_cannot_be_written(self):
+        """It is told before anything is measured."""
+        (self.folder / "file").write_text("")
+        for results in ("file", "/proc/none", "x" * 300):
+            with self.subTest(results=results):
+                done = self.run_it("--mode", "host", "--results", results)
+                self.refused(done, "another --results or --label")
+                self.assertEqual(done.stdout, b"")
+        self.refused(self.run_it("--mode", "host", "--label", "x" * 250), "too long")
+
+    def test_names_of_the_result(self):
+        result = self.measure("host", "--profile", "P", "--semantic-id", "S")
+        self.assertEqual((result["profile_id"], result["semantic_id"]), ("P", "S"))
+        result = self.measure("host", label="two")
+        self.assertEqual((result["profile_id"], result["semantic_id"]),
+                         ("PERF-CUDA-MECHANISM", "PERF-IO"))
+
+    def test_files_that_cannot_be_taken_away(self):
+        """Their folder is made unwritable while it measures: the result says what it left."""
+        with tempfile.TemporaryDirectory(prefix="iotrace-experiment-") as top:
+            files, results = Path(top) / "files", Path(top) / "results"
+            user = {"user": 65534} if os.geteuid() == 0 else {}  # nothing is unwritable for root
+            for folder in (files, results):
+                folder.mkdir()
+                folder.chmod(0o777)
+            Path(top).chmod(0o755)
+            run = subprocess.Popen([IOTRACE, "experiment", "--mode", "host", "--size", "4",
+                                    "--repeats", "50", "--folder", files, "--results", results],
+                                   cwd=top, stdout=subprocess.DEVNULL, **user)
+            while run.poll() is None and not list(files.iterdir()):
+                time.sleep(0.001)
+            files.chmod(0o555)
+            status = run.wait()
+            left = [str(p) for p in files.iterdir()]
+            files.chmod(0o777)
+            self.assertEqual(status, 0)
+            result = json.loads((results / "perf-io_local.json").read_text())
+            self.assertEqual(len(left), 1)
+            self.assertEqual(result["storage"]["temporary_files_left"], left)
+
+    def test_p95_and_median(self):
+        """What one run shows of the two: P95 of three is the second, of one the only one."""
+        for repeats in ("1", "3"):
+            done = self.run_it("--mode", "host", "--label", repeats, "--size", "1", "--repeats",
+                               repeats, "--warmups", "0")
+            self.assertEqual(done.returncode, 0, done.stderr.decode())
+            rows = json.loads((self.folder / RESULTS / f"perf-io_{repeats}.json")
+                              .read_text())["metrics"]
+            for part in STORAGE:
+                self.assertEqual(rows[part]["median_ms"], rows[part]["p95_ms"])
 
     def test_read(self):
         self.measure("host")
@@ -129,9 +184,14 @@ class Experiment(unittest.TestCase):
         self.assertEqual((result["decision"], result["correctness"]["passed"]),
                          ("tune_io_path", False))
         self.assertIn("not the source", result["failure"])
+        result = self.measure("real_gpu", driver="lost", status=2, label="three")
+        self.assertEqual((result["decision"], result["correctness"]["passed"]),
+                         ("tune_io_path", False))
+        self.assertIn("not the source", result["failure"])
 
     def test_gpu_that_fails(self):
         for name, part in [("none", "no device"), ("full", "MiB free"),
+                           ("memory", "CUDA_ERROR_OUT_OF_MEMORY"),
                            *((name, "CUDA_ERROR_UNKNOWN") for name in FUNCTIONS)]:
             with self.subTest(name=name):
                 self.refused(self.run_it("--mode", "real_gpu", "--size", "1", driver=name), part)
@@ -140,6 +200,27 @@ class Experiment(unittest.TestCase):
                 result = self.measure("real_gpu", driver=name, status=2, label=name)
                 self.assertIn("CUDA_ERROR_UNKNOWN", result["failure"])
                 self.assertFalse(result["correctness"]["passed"])
+        for name in ENDING:
+            with self.subTest(name=name):
+                self.assertTrue(self.measure("real_gpu", driver=name, label=name)["correctness"]
+                                ["passed"])
+        self.assertEqual(list(self.folder.iterdir()), [self.folder / "benchmarks"])
+
+    def test_driver_that_lacks_a_function(self):
+        """The names are changed in a copy of the stand-in, so that each in turn is not found."""
+        whole = DRIVER.joinpath("libcuda.so.1").read_bytes()
+        old = self.folder / "old"
+        old.mkdir()
+        for name in [*FUNCTIONS, *MEASURING, *ENDING, "cuGetErrorName"]:
+            text = b"\0" + name.encode() + b"\0"
+            self.assertIn(text, whole)
+            old.joinpath("libcuda.so.1").write_bytes(whole.replace(text, text.upper()))
+            with self.subTest(name=name):
+                self.refused(self.run_it("--mode", "real_gpu", "--size", "1", driver="",
+                                         folder=old), f"it has no {name};")
+        old.joinpath("libcuda.so.1").write_bytes(b"no library")
+        self.refused(self.run_it("--mode", "real_gpu", "--size", "1", driver="", folder=old),
+                     "no CUDA driver")
 
 
 if __name__ == "__main__":

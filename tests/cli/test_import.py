@@ -163,6 +163,97 @@ class KnownAnswers(Case):
         output("import", profiles, "-o", self.trace)
         self.assertEqual(self.report()["run"]["processes"], 2)
 
+    def ranks_of(self, report):
+        return [(r["pid"], r["device"], r["matched"], r["waited_ns"], r["transfer_ns"])
+                for r in report["gpu"]["ranks"]]
+
+    def test_ranks_wait_for_each_other(self):
+        """Rank 1 loads until 200 and comes last: rank 0 waits in its collective from 30 to 230. The
+        recordings count from different moments, and rank 1's began first."""
+        ranks = [Profile(base=1000, base_ns=5_000_000), Profile(base=6000, base_ns=0)]
+        for rank, profile in enumerate(ranks):
+            at = 210 if rank else 10
+            profile.add("Trace", "PyTorch Profiler (0)", -20 if rank else 0, 500, pid="Spans")
+            profile.add("range", "ProfilerStep#1", 0, 490, pid=40 + rank, tid=40 + rank)
+            profile.call("cudaLaunchKernel", at, at + 5, 9, pid=40 + rank, tid=40 + rank)
+            profile.kernel(at + 20, 300 + rank, 9, name="ncclDevKernel_AllReduce_Sum_f32", device=rank,
+                           **{"Process Group Name": "0", "Process Group Ranks": "[0, 1]"})
+            profile.call("cudaDeviceSynchronize", at + 6, 305, 10, pid=40 + rank, tid=40 + rank)
+        ranks[1].add("range", "enumerate(DataLoader)#_Iter.__next__", 0, 200, pid=41, tid=41)
+        report = self.imported(*ranks)
+        self.assertEqual(self.ranks_of(report),
+                         [(41, 1, 1, 0, 71000), (40, 0, 1, 200000, 70000)])
+        self.assertEqual(report["wall_ns"], 520000)
+        self.assertEqual(self.row(report, "gpu1:collective")["service_ns"], 71000)
+        # Without the loading rank 1 comes at once, and rank 0 has come before.
+        self.assertEqual(report["objects"][0]["exposed_ns"], 200000)
+        dumped = [e for e in self.events() if e["op"].startswith("gpu_collective")]
+        self.assertEqual([(e["op"], e["t0_ns"] // 1000, e["t1_ns"] // 1000, e["correlation"])
+                          for e in dumped],
+                         [("gpu_collective_wait", 50, 250, 9), ("gpu_collective", 250, 321, 9),
+                          ("gpu_collective", 250, 320, 9)])
+        self.assertEqual(dumped[1]["path2"], "ncclDevKernel_AllReduce_Sum_f32 of 0 [0, 1]")
+
+    def test_several_processes_in_one_recording(self):
+        """Two processes with the same correlations, each on a stream of its own of one GPU."""
+        profile = Profile().span(1000)
+        for k, pid in enumerate((30, 20)):
+            profile.add("op", "aten::to", 10, 600, pid=pid, tid=pid)
+            for n in range(1, 4):
+                at = 100 * n + 3 * k
+                profile.call("cudaMemcpyAsync", at, at + 60, n, pid=pid, tid=pid)
+                profile.copy(at + 10, at + 50, n, 1000 * (k + 1), stream=7 + k)
+        profile.call("cudaDeviceSynchronize", 500, 510, 9, pid=20, tid=20)
+        said = output("import", profile.save(self.folder / "two.json"), "-o", self.trace)
+        self.assertIn(": 2 processes: 1.00 ms; 2 threads, 2 GPU streams", said)
+        report = self.report()
+        self.assertEqual(report["run"]["processes"], 2)
+        self.assertEqual(report["model"]["unmatched_waits"], 0)
+        events = self.events()
+        self.assertEqual({e["pid"] for e in events}, {20, 30})
+        for pid, size in ((30, 1000), (20, 2000)):
+            mine = [e for e in events if e["pid"] == pid]
+            self.assertEqual([e["bytes"] for e in mine if e["op"] == "gpu_memcpy"], [size] * 3)
+            self.assertEqual([e["correlation"] for e in mine if e["op"] == "gpu_launch"], [1, 2, 3])
+            self.assertEqual([e["correlation"] for e in mine if e["op"] == "gpu_memcpy"], [1, 2, 3])
+            self.assertEqual({e["t0_ns"] for e in mine if e["op"] == "start"}, {0})
+        # The main process is the one with most calls.
+        self.assertEqual(events[0]["pid"], 20)
+        shown = output("dump", self.trace)
+        self.assertRegex(shown, r"gpu_memcpy +- +1000 +#2 ")
+
+    def test_processes_that_share_a_stream(self):
+        """An item goes to the process that has its correlation."""
+        profile = Profile().span(1000)
+        for k, pid in enumerate((20, 30)):
+            profile.add("op", "aten::to", 10, 600, pid=pid, tid=pid)
+            for n in range(4):
+                at = 100 * n + 50 * k + 10
+                profile.call("cudaLaunchKernel", at, at + 5, 10 * (k + 1) + n, pid=pid, tid=pid)
+                profile.kernel(at + 10, at + 30, 10 * (k + 1) + n)
+        self.imported(profile)
+        events = self.events()
+        for pid, first in ((20, 10), (30, 20)):
+            self.assertEqual([e["correlation"] for e in events
+                              if e["pid"] == pid and e["op"] == "gpu_kernel"],
+                             [first, first + 1, first + 2, first + 3])
+
+    def test_idle_gpu(self):
+        """Nothing runs from 0 to 30, from 130 to 320 (a loader until 300) and from 420 on."""
+        profile = (Profile().span(1000).add("range", "ProfilerStep#1", 0, 990)
+                   .call("cudaLaunchKernel", 10, 15, 1).kernel(30, 130, 1)
+                   .call("cudaDeviceSynchronize", 20, 135, 2)
+                   .add("range", "enumerate(DataLoader)#_Iter.__next__", 140, 300)
+                   .call("cudaLaunchKernel", 300, 305, 3).kernel(320, 420, 3)
+                   .call("cudaDeviceSynchronize", 306, 425, 4))
+        report = self.imported(profile)
+        self.assertEqual(report["gpu"]["devices"],
+                         [{"device": 0, "busy_ns": 200000, "idle_ns": 220000,
+                           "idle_of_ns": {"input": 160000, "artifact": 0, "state": 0, "output": 0,
+                                          "other": 0}}])
+        text = output("report", self.trace)
+        self.assertIn("- gpu0: busy 0.20 ms, idle 0.22 ms, because of I/O: 0.16 ms input.", text)
+
     def test_collective_and_peers(self):
         report = self.imported(
             Profile().span(500).call("cudaLaunchKernel", 10, 20, 1)
@@ -358,29 +449,75 @@ class Refused(Case):
 
 @unittest.skipUnless(PROFILES.is_dir(), f"no real recordings in {PROFILES}")
 class Real(Case):
-    # copies, bytes, kernels, span (us), kind of the copies
-    FIGURES = {"resnet50_workers0": (12, 115607040, 8772, 1065723, "HtoD"),
-               "resnet50_workers4": (12, 115607040, 8868, 846954, "HtoD"),
-               "hta_alexnet": (16, 244403360, None, 43458523, "HtoD"),
-               "hta_simple_add": (16, 244403360, None, 41602354, "HtoD"),
-               "hta_cuda_event_sync": (1, 1, 4, 3154, "DtoH")}
+    # copies, bytes, kernels, span (us), kind of the copies, synchronisations on record, loader
+    # ranges; of what nobody else counted, None
+    FIGURES = {"resnet50_workers0": (12, 115607040, 8772, 1065723, "HtoD", None, 6),
+               "resnet50_workers4": (12, 115607040, 8868, 846954, "HtoD", None, 6),
+               "hta_alexnet": (16, 244403360, None, 43458523, "HtoD", 41, None),
+               "hta_simple_add": (16, 244403360, None, 41602354, "HtoD", None, None),
+               "hta_cuda_event_sync": (1, 1, 4, 3154, "DtoH", 4, None)}
 
     def take(self, name):
         path = PROFILES / f"{name}.json.gz"
         if not path.exists():
             self.skipTest(f"{path} is not there")
-        return self.imported(path)
+        self.trace = self.folder / name
+        self.said = output("import", path, "-o", self.trace)
+        return self.report()
 
     def test_figures(self):
-        for name, (copies, size, kernels, span, kind) in self.FIGURES.items():
+        for name, (copies, size, kernels, span, kind, syncs, loads) in self.FIGURES.items():
             with self.subTest(name=name):
-                self.trace = self.folder / name
                 report = self.take(name)
                 row = self.row(report, f"gpu0:{kind}")
                 self.assertEqual((row["data_ops"], row["bytes"], report["wall_ns"]),
                                  (copies, size, span * 1000))
+                self.assertIn("pageable", row["why"])
                 if kernels:
                     self.assertEqual(sum(e["op"] == "gpu_kernel" for e in self.events()), kernels)
+                if syncs:
+                    self.assertIn(f", {syncs} of them waits on record", self.said)
+                if loads:
+                    self.assertIn(f"{loads} loader ranges", self.said)
+
+    def test_no_time_is_dropped(self):
+        """The parts of the path are the span to the nanosecond (report() adds them up), and each of
+        them is explained; the replay keeps the length, with all I/O and with none of it."""
+        for name, (_, _, _, span, *_) in self.FIGURES.items():
+            with self.subTest(name=name):
+                report = self.take(name)
+                self.assertEqual((report["path"]["unexplained_ns"], report["path"]["external_ns"],
+                                  report["path"]["sleep_ns"], report["model"]["unmatched_waits"]),
+                                 (0, 0, 0, 0))
+                self.assertTrue(all(ns >= 0 for ns in report["path"].values()))
+                curve = report["model"]["curve"]
+                self.assertEqual(curve[0], [1, span * 1000])
+                self.assertEqual(curve[-1],
+                                 [0, report["wall_ns"] - report["total"]["exposed_ns"]])
+                whatif = json.loads(output("whatif", self.trace, "--format", "json"))
+                self.assertEqual(whatif["wall_ns"], span * 1000)
+                part = whatif["path"]
+                self.assertEqual(sum(part["io_ns"].values()) +
+                                 sum(ns for key, ns in part.items() if key != "io_ns"),
+                                 span * 1000)
+
+    def test_they_compare(self):
+        """Traces and their reports give the same figures."""
+        for name in ("resnet50_workers0", "resnet50_workers4"):
+            self.take(name)
+            (self.folder / f"{name}.report.json").write_text(
+                output("report", self.trace, "--format", "json"))
+        slow, fast = (str(self.folder / name) for name in ("resnet50_workers0",
+                                                          "resnet50_workers4"))
+        done = run("compare", fast, "--to", slow, "--format", "json")
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        metrics = {m["metric"]: m for m in json.loads(done.stdout)["metrics"]}
+        self.assertEqual((metrics["wall"]["base"], metrics["wall"]["candidate"]),
+                         (846954000, 1065723000))
+        done = run("compare", f"{fast}.report.json", "--to", f"{slow}.report.json", "--format",
+                   "json")
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        self.assertEqual({m["metric"]: m for m in json.loads(done.stdout)["metrics"]}, metrics)
 
     def test_alexnet_copies_are_on_the_path(self):
         self.take("hta_alexnet")
@@ -395,7 +532,6 @@ class Real(Case):
         for name, service, gained, margin in [("resnet50_workers0", 415791, 353900, 17695),
                                               ("resnet50_workers4", 8522, 8200, 1000)]:
             with self.subTest(name=name):
-                self.trace = self.folder / name
                 self.take(name)
                 got = json.loads(output("whatif", self.trace, "--file", "*DataLoader*", "--format",
                                         "json"))

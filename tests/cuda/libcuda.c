@@ -5,8 +5,11 @@
  *     full        it has no memory free
  *     wrong       what is copied back is not what was copied there
  *     slow        pinned copies are slower than pageable ones
+ *     lost        pinned copies move nothing
+ *     memory      device memory cannot be had, though there is enough
  *     NAME        the function of that name fails
  */
+#include <dlfcn.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +18,7 @@
 
 typedef unsigned long long pointer;
 
-enum { OK = 0, FAILED = 999, PINNED_US = 100, PAGEABLE_US = 300 };
+enum { OK = 0, OUT_OF_MEMORY = 2, FAILED = 999, PINNED_US = 100, PAGEABLE_US = 300 };
 
 static int is(const char *what)
 {
@@ -32,9 +35,23 @@ static int is(const char *what)
             return FAILED;                                                                         \
     } while (0)
 
+/* As the driver does it: whoever the environment names comes first. */
+static void load_injection(void)
+{
+    const char *path = getenv("CUDA_INJECTION64_PATH");
+    void *library = path && strcmp(path, "none") ? dlopen(path, RTLD_NOW) : NULL;
+    int (*initialize)(void);
+    *(void **)&initialize = library ? dlsym(library, "InitializeInjection") : NULL;
+    if (initialize)
+        initialize();
+}
+
 CUDA(cuInit, unsigned flags)
 {
+    static int loaded;
     FAILS_IF_NAMED();
+    if (!loaded++)
+        load_injection();
     return flags ? FAILED : OK;
 }
 
@@ -84,6 +101,7 @@ CUDA(cuDevicePrimaryCtxRetain, void **context, int device)
 
 CUDA(cuDevicePrimaryCtxRelease_v2, int device)
 {
+    FAILS_IF_NAMED();
     (void)device;
     return OK;
 }
@@ -105,6 +123,8 @@ CUDA(cuMemGetInfo_v2, size_t *unused, size_t *all)
 CUDA(cuMemAlloc_v2, pointer *memory, size_t n)
 {
     FAILS_IF_NAMED();
+    if (is("memory"))
+        return OUT_OF_MEMORY;
     *memory = (pointer)(uintptr_t)malloc(n);
     return *memory ? OK : FAILED;
 }
@@ -112,6 +132,7 @@ CUDA(cuMemAlloc_v2, pointer *memory, size_t n)
 CUDA(cuMemFree_v2, pointer memory)
 {
     free((void *)(uintptr_t)memory);
+    FAILS_IF_NAMED();
     return OK;
 }
 
@@ -125,6 +146,7 @@ CUDA(cuMemAllocHost_v2, void **memory, size_t n)
 CUDA(cuMemFreeHost, void *memory)
 {
     free(memory);
+    FAILS_IF_NAMED();
     return OK;
 }
 
@@ -141,7 +163,8 @@ CUDA(cuMemcpyHtoDAsync_v2, pointer to, const void *from, size_t n, void *stream)
     FAILS_IF_NAMED();
     if (!stream)
         return FAILED;
-    memcpy((void *)(uintptr_t)to, from, n);
+    if (!is("lost"))
+        memcpy((void *)(uintptr_t)to, from, n);
     usleep(is("slow") ? PAGEABLE_US * 100 : PINNED_US);
     return OK;
 }
@@ -165,6 +188,7 @@ CUDA(cuStreamCreate, void **stream, unsigned flags)
 CUDA(cuStreamDestroy_v2, void *stream)
 {
     free(stream);
+    FAILS_IF_NAMED();
     return OK;
 }
 
@@ -179,6 +203,7 @@ CUDA(cuEventCreate, void **event, unsigned flags)
 CUDA(cuEventDestroy_v2, void *event)
 {
     free(event);
+    FAILS_IF_NAMED();
     return OK;
 }
 
@@ -205,6 +230,6 @@ CUDA(cuEventElapsedTime, float *ms, void *begin, void *end)
 
 CUDA(cuGetErrorName, int error, const char **name)
 {
-    *name = error == FAILED ? "CUDA_ERROR_UNKNOWN" : "CUDA_SUCCESS";
+    *name = error == OUT_OF_MEMORY ? "CUDA_ERROR_OUT_OF_MEMORY" : "CUDA_ERROR_UNKNOWN";
     return OK;
 }

@@ -7,8 +7,14 @@ on every report that a test makes.
 OBJECTS = ["input", "artifact", "state", "output", "other"]
 
 TOP = ["schema", "run", "wall_ns", "path", "model", "objects", "total", "files", "phases", "queues",
-       "advice", "evidence", "waits", "steps", "ranges", "marks", "sites"]
-SITE = ["exposed_ns", "service_ns", "calls", "bytes", "frames", "object", "path"]
+       "advice", "evidence", "waits", "steps", "ranges", "marks", "sites", "gpu"]
+GPU = ["copies", "devices", "ranks", "path", "ranges_forgotten"]
+GPU_COPIES = ["direction", "decided_by", "object", "memory", "copies", "bytes", "service_ns"]
+GPU_RULES = {"file", "user", "before_steps", "in_steps", "from_gpu", "state"}
+GPU_DEVICE = ["device", "busy_ns", "idle_ns", "idle_of_ns"]
+GPU_RANK = ["pid", "device", "collectives", "matched", "waited_ns", "transfer_ns"]
+GPU_PATH = ["work_ns", "launch_ns", "gap_ns"]
+SITE = ["exposed_ns", "service_ns", "calls", "bytes", "frames", "places", "object", "path"]
 PHASE = ["name", "start_ns", "end_ns", "steps", "step_ns", "objects", "per_step", "step_exposed"]
 PHASE_NAMES = [["run"], ["cold_start", "steady", "shutdown"]]  # or some of them, in this order
 PER_STEP = ["object", "ops", "bytes", "service_ns", "exposed_ns", "exposed_p50_ns", "exposed_p95_ns"]
@@ -20,7 +26,8 @@ RUN = ["command", "host", "start_realtime_ns", "processes", "lanes", "events", "
        "salvaged_processes", "clock", "untraced", "not_seen", "storage", "runqueue_ns",
         "fingerprint", "window", "uncalled", "version", "ranks"]
 RANK = ["job", "rank", "local_rank", "world_size", "source", "processes"]
-WINDOW = ["run_ns", "older_events", "parts"]
+WINDOW = ["run_ns", "older_events", "parts", "trace"]
+WHOLE_TRACE = ["events", "data_ops", "metadata_ops", "sync_ops", "read_bytes", "write_bytes", "call_ns"]
 UNCALLED = ["pid", "exe", "read_bytes", "write_bytes"]
 UNCALLED_SHOWN = 20
 PATH = ["compute_ns", "io_ns", "gpu_ns", "sleep_ns", "wake_ns", "external_ns", "unexplained_ns"]
@@ -131,7 +138,9 @@ def check_ready(bad, what, row):
     if ready is None:
         return
     bad.same(f"parts of {what}'s ready_ns", READY, list(ready))
-    if row["object"] != "artifact" or not row["read_bytes"] or not all(map(is_count, ready.values())):
+    # One that was mapped was read without a call.
+    read = row["read_bytes"] or ready["placement"]
+    if row["object"] != "artifact" or not read or not all(map(is_count, ready.values())):
         bad.append(f"{what}: ready_ns is {ready} of {row['object']}")
 
 
@@ -157,6 +166,37 @@ def check_files(bad, report):
         for key in FILE_SUMS:
             bad.same(f"{key} over the files of {o['object']}", o[key] or 0,
                      sum(f[key] or 0 for f in mine))
+
+
+def check_gpu(bad, report):
+    """Copies add up to their rows, what a GPU idled because of I/O is part of its idling, and the parts of
+    the path to the whole."""
+    gpu = report["gpu"]
+    if gpu is None:
+        return
+    bad.fields("gpu", GPU, gpu)
+    bad.fields("gpu.path", GPU_PATH, gpu["path"])
+    bad.same("parts of path.gpu_ns", report["path"]["gpu_ns"], sum(gpu["path"].values()))
+    for row in gpu["copies"]:
+        bad.fields("copies of gpu", GPU_COPIES, row)
+        if row["decided_by"] not in GPU_RULES or row["object"] not in OBJECTS:
+            bad.append(f"copies of gpu: {row}")
+    for o in OBJECTS:
+        mine = [f for f in report["files"] if f["object"] == o]
+        if any(f["path"].endswith(" more)") for f in mine):
+            continue
+        rows = sum(f["bytes"] for f in mine
+                   if f["path"].startswith("gpu") and not f["path"].endswith(":collective"))
+        bad.same(f"bytes of GPU copies of {o}", rows,
+                 sum(c["bytes"] for c in gpu["copies"] if c["object"] == o))
+    for row in gpu["devices"]:
+        bad.fields("a device of gpu", GPU_DEVICE, row)
+        if row["idle_ns"] is not None and sum(row["idle_of_ns"].values()) > row["idle_ns"]:
+            bad.append(f"a device of gpu idles less than because of I/O: {row}")
+    for row in gpu["ranks"]:
+        bad.fields("a rank of gpu", GPU_RANK, row)
+        if row["matched"] > row["collectives"]:
+            bad.append(f"a rank of gpu: {row}")
 
 
 def check_uncalled(bad, uncalled):
@@ -283,6 +323,12 @@ def check_sites(bad, report):
             bad.append(f"a site's frames are {site['frames']!r}")
         if (site["path"], site["object"]) not in {(f["path"], f["object"]) for f in report["files"]}:
             bad.append(f"a site's row is {site['path']!r} as {site['object']!r}")
+        if len(site["places"]) != len(site["frames"]):
+            bad.append("a site has not one place for each frame")
+        for place in site["places"]:
+            bad.same("fields of a place", ["function", "file", "line"], list(place))
+            if (place["line"] is not None and place["file"] is None) or place["line"] == 0:
+                bad.append(f"a line of no file, or no line: {place}")
     cost = [s["exposed_ns"] for s in sites]
     if cost != sorted(cost, reverse=True):
         bad.append("sites are not in the order of what they cost")
@@ -303,6 +349,11 @@ def check_window(bad, report):
             bad.append(f"a part of the window is {part}, behind {end}")
             return
         end = part["end_ns"]
+    if window["trace"] is not None:
+        bad.same("fields of the whole trace", WHOLE_TRACE, list(window["trace"]))
+        for key in ("data_ops", "metadata_ops", "sync_ops"):
+            if window["trace"][key] < report["total"][key]:
+                bad.append(f"{key} of the whole trace are {window['trace'][key]}, fewer than of a part")
     if end > window["run_ns"]:
         bad.append(f"the window ends at {end}, the run at {window['run_ns']}")
     bad.same("the parts of the window", report["wall_ns"],
@@ -345,6 +396,7 @@ def check_report(report, complete=True):
         check_uncalled(bad, report["run"]["uncalled"])
         check_ranks(bad, report["run"]["ranks"])
         check_files(bad, report)
+        check_gpu(bad, report)
         check_curve(bad, report)
         check_waits(bad, report)
         check_phases(bad, report)
@@ -404,7 +456,7 @@ def example():
                   for key in FILE_SUMS + ["recoverable_ns"]}
         return total | reads(total["placed_bytes"], total["distinct_bytes"])
 
-    files = [{"path": "/d/a", "object": "input", "why": "rule"} | figures(90, 60, 10),
+    files = [{"path": "gpu0:HtoD", "object": "input", "why": "rule"} | figures(90, 60, 10),
              {"path": "/d/b", "object": "input", "why": "rule"} | figures(80, 40, 20),
              {"path": "/d/c", "object": "output", "why": "rule"} | figures(50, 0, 30)]
     files[1] |= {"blocking_ns": 0, "waited_ns": 40}
@@ -418,7 +470,8 @@ def example():
     total = {key: sum(o[key] for o in objects) for key in TOTAL}
     run = dict.fromkeys(RUN, 0) | {"window": {
         "run_ns": 5000, "older_events": 0,
-        "parts": [{"start_ns": 10, "end_ns": 610}, {"start_ns": 700, "end_ns": 1100}]}}
+        "parts": [{"start_ns": 10, "end_ns": 610}, {"start_ns": 700, "end_ns": 1100}],
+        "trace": dict.fromkeys(WHOLE_TRACE, 1 << 20)}}
     run["ranks"] = [dict(zip(RANK, ("", 3, None, 4, "slurm", 2)))]
     run["uncalled"] = {"read_bytes": 7, "write_bytes": 2, "processes": [
         dict(zip(UNCALLED, (1, "/bin/a", 5, 2))), dict(zip(UNCALLED, (2, "/bin/b", 2, 0)))]}
@@ -432,7 +485,7 @@ def example():
                        "per_step": [dict.fromkeys(PER_STEP, 0)] if steps else None,
                        "step_exposed": {"p50": 5, "p95": 9} if steps else None})
     return {"schema": "iotrace-report/1", "run": run, "wall_ns": 1000,
-            "path": dict.fromkeys(PATH, 0) | {"compute_ns": 900, "io_ns": 100},
+            "path": dict.fromkeys(PATH, 0) | {"compute_ns": 860, "gpu_ns": 40, "io_ns": 100},
             "model": dict.fromkeys(MODEL, 0) | {"curve": [[1, 1000], [0.5, 950], [0, 900]]},
             "objects": objects, "total": total, "files": files, "phases": phases,
             "queues": [{"name": "pipe:[1]", "object": "input", "producer": "reader",
@@ -447,8 +500,14 @@ def example():
                        for ns in (9, 5)],
             "marks": [dict(zip(MARK, ("loaded", 1, 40, 40)))],
             "sites": [{"exposed_ns": 60, "service_ns": 90, "calls": 2, "bytes": 10,
-                       "frames": ["load+0x10 (app)", "main+0x2f (app)"],
-                       "object": "input", "path": "/d/a"}]}
+                       "frames": ["load+0x10 (app)", "train.py:42 main"],
+                       "places": [{"function": "load", "file": None, "line": None},
+                                  {"function": "main", "file": "/a/train.py", "line": 42}],
+                       "object": "input", "path": "gpu0:HtoD"}],
+            "gpu": {"copies": [dict(zip(GPU_COPIES, ("HtoD", "file", "input", "pinned", 1, 10, 90)))],
+                    "devices": [dict(zip(GPU_DEVICE, (0, 700, 200, dict.fromkeys(OBJECTS, 0) | {"input": 60})))],
+                    "ranks": [dict(zip(GPU_RANK, (1, 0, 3, 2, 40, 50)))],
+                    "path": dict(zip(GPU_PATH, (30, 5, 5))), "ranges_forgotten": 0}}
 
 
 def change(*keys, by=1):
@@ -474,9 +533,17 @@ BREAKS = {
     "fields in another order": lambda r: r["run"].update(host=r["run"].pop("host")),
     "dropped events": change("run", "dropped_events"),
     "a site dearer than the run": lambda r: r["sites"][0].update(exposed_ns=101),
+    "a copy of nobody's bytes": change("gpu", "copies", 0, "bytes"),
+    "a copy by no rule": lambda r: r["gpu"]["copies"][0].update(decided_by="chance"),
+    "a GPU that idles for longer than it does": change("gpu", "devices", 0, "idle_of_ns", "other", by=150),
+    "more collectives matched than there are": change("gpu", "ranks", 0, "matched", by=5),
+    "a path of GPUs in other parts": change("gpu", "path", "gap_ns"),
     "a site of no file": lambda r: r["sites"][0].update(object="output"),
     "a site without frames": lambda r: r["sites"][0].update(frames=[]),
+    "a site with a frame too many": lambda r: r["sites"][0]["frames"].append("x"),
+    "a line of no file": lambda r: r["sites"][0]["places"][0].update(line=3),
     "a window longer than its run": lambda r: r["run"]["window"].update(run_ns=1000),
+    "a trace smaller than a part of it": lambda r: r["run"]["window"]["trace"].update(data_ops=0),
     "a window of another length": lambda r: r["run"]["window"]["parts"][0].update(end_ns=611),
     "parts that overlap": lambda r: r["run"]["window"]["parts"][1].update(start_ns=600, end_ns=1000),
     "a path that does not sum to the wall time": change("path", "wake_ns"),

@@ -121,6 +121,25 @@ def check_glob(folder):
     return [] if got == wanted else [f"expected {wanted}, got {got}"]
 
 
+def check_families(folder):
+    """More files than are shown one by one: rows that add up to the report's."""
+    done = iotrace("explain", folder, "*", "--format", "json")
+    made = json.loads(done.stdout)
+    rows, bad = made["families"], [] if made["files"] == [] else ["files are there as well"]
+    report = harness.report(folder)
+    for key in ("service_ns", "exposed_ns"):
+        wanted = sum(row[key] for row in report["files"] if not row["path"].startswith(("fs:", "(no file)")))
+        got = sum(row[key] for row in rows)
+        if got != wanted:
+            bad.append(f"{key}: the rows are {got} together, the report's files {wanted}")
+    data = [row["files"] for row in rows if row["path"].endswith("/in.data")]
+    if data != [1]:
+        bad.append(f"expected one row of in.data alone, got {data}")
+    text = iotrace("explain", folder, "*").stdout.decode()
+    bad += [f"over 80 columns: {line}" for line in text.splitlines() if len(line) > 80]
+    return bad + ([] if f"{sum(row['files'] for row in rows)} files;" in text else [text[:80]])
+
+
 def check_refused(argv, *mentions):
     done = iotrace(*argv)
     lines = done.stderr.decode(errors="replace").splitlines()
@@ -142,6 +161,7 @@ def main():
         out.run("the text", lambda: check_text(folder))
         out.run("rules of the user", lambda: check_rules(folder, place))
         out.run("a glob is many files", lambda: check_glob(folder))
+        out.run("a glob is very many files", lambda: check_families(folder))
         for argv, mentions in [
                 (["explain", folder, "in.dtaa"], ["in.dtaa", "near it", "/in.data"]),
                 (["explain", folder, "zzzzzzzzzz"], ["zzzzzzzzzz"]),

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """What breaks tracers that are preloaded: a victim program for each hazard.
 
-A row of HAZARDS is run IOT_TEST_REPEAT times (10, or as often as SECONDS allow, but 3 at least; 100
-under --full), first without and then with the preload. Each victim checks itself: its exit status
+A row of HAZARDS is run IOT_TEST_REPEAT times (10; 100 under --full), without --full only as often as
+SECONDS allow, but 3 at least: first without and then with the preload. Each victim checks itself: its exit status
 must be what it should be both times. It says what it did ("did OP NAME COUNT"), and the trace must
 show just that. --way names circumstances under which all this happens (WAYS).
 """
 import argparse
 import collections
 import contextlib
+import errno
 import json
 import math
 import os
@@ -134,6 +135,12 @@ def checked_entry_points(run, events, folder):
     wanted = {"__read_chk", "__pread_chk", "__pread64_chk", "__open_2", "__openat_2", "__recv_chk",
               "__recvfrom_chk", "__poll_chk", "__ppoll_chk", "__readlink_chk", "__readlinkat_chk"}
     return [f"not called: {name}" for name in wanted if f" {name}" not in listed.stdout]
+
+
+def cancelled_waits(run, events, folder):
+    """Each has its row."""
+    n = sum(e["op"] == "cond_wait" and e["errno"] == errno.ECANCELED for e in events)
+    return [] if n >= 50 else [f"{n} waits that were cancelled"]
 
 
 def bounded(run, events, folder):
@@ -305,6 +312,7 @@ HAZARDS = [
     Hazard("SIGPROF storm on a small alternate stack", "signals", ["storm"], same=False),
     Hazard("threads with the smallest stacks", "small_stacks"),
     Hazard("cancelled in a blocking call", "cancel", ["deferred"]),
+    Hazard("cancelled in a wait for a condition", "cancel", ["condition"], check=cancelled_waits),
     Hazard("cancelled anywhere", "cancel", ["anywhere"], same=False),
     Hazard("errno", "errno"),
     Hazard("errno, also of requests", "errno", ["requests"]),
@@ -409,9 +417,8 @@ def check(hazard, way):
 
 
 def repeats(hazard):
-    if harness.full():
-        return 100
-    return 1 if hazard.slow else int(os.environ.get("IOT_TEST_REPEAT", "10"))
+    wanted = int(os.environ.get("IOT_TEST_REPEAT", "100" if harness.full() else "10"))
+    return 1 if hazard.slow and not harness.full() else wanted
 
 
 def repeated(hazard, way):

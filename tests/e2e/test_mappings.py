@@ -62,6 +62,18 @@ def lost_as_it_says(made, row, said):
     return near("fault_ns beside its own figure", row["fault_ns"], said, 0.1)
 
 
+def are_counted(made, row, said):
+    """The faults of a thread that is never looked at."""
+    told = [int(word) for line in made["run"]["not_seen"] if "major page fault" in line
+            for word in line.split() if word.isdecimal()]
+    return [] if told and told[0] >= PAGES else [f"not seen: {made['run']['not_seen']}"]
+
+
+def are_looked_at(made, row, said):
+    many = [line for line in made["run"]["not_seen"] if "major page fault" in line]
+    return [f"not seen: {many}"] if many else []
+
+
 def at_least(ns):
     return lambda made, row, said: [] if row["fault_ns"] >= ns else [
         f"fault_ns is {row['fault_ns']}, less than {ns}"]
@@ -226,8 +238,9 @@ CHECKS = {
     "a call behind each page": mapper("calls", lost(), brought(SOME), exposed(1)),
     "forward with read-ahead": mapper("forward", lost_as_it_says, brought(FILE_BYTES), exposed(1)),
     # Beside each other: what one loses hides what the other does.
-    "two threads": mapper("threads", lost(), brought(SOME), exposed(0.5)),
+    "two threads": mapper("threads", lost(), brought(SOME), exposed(0.5), are_looked_at),
     "a thread of a pool": mapper("pool", lost(), brought(SOME), exposed(1)),
+    "a thread without a call": mapper("silent", lost(0, slack=20e6), brought(SOME), are_counted),
     "a forked child": mapper("child", lost(), exposed(1)),
     "hidden behind computing": mapper("hidden", lost_as_it_says, at_least(0.45 * LOST), exposed(0)),
     # The other half is computing, and what that waits for a CPU no fault.

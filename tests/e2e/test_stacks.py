@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 """From where calls are made: stacks by site and at each call, with the names of their functions."""
+import csv
+import json
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -17,8 +20,75 @@ PLACES = {1: ["reads_innermost", "reads_between", "main"],
           6: ["reads_innermost", "reads_between", "from_nowhere", "made_at_run_time"]}
 
 
+PYTHON = """import os, sys, threading
+def reads_one(fd):
+    return os.pread(fd, 11, 0)
+
+class Loader:
+    def load(self, fd):
+        return [reads_one(fd)
+                for _ in range(N)]
+
+def generates(fd):
+    for i in range(N):
+        yield os.pread(fd, 12,
+                       0)
+
+def in_thread(fd):
+    for i in range(N):
+        (lambda: os.pread(fd, 13, 0))()
+
+N = 100
+fd = os.open(sys.argv[1], os.O_RDONLY)
+Loader().load(fd)
+list(generates(fd))
+thread = threading.Thread(target=in_thread, args=(fd,))
+thread.start()
+thread.join()
+for i in range(9):  # code that is gone when the next is there, at the same place
+    exec(compile("\\n" * i + "for _ in range(N): os.pread(fd, 20 + i, 0)", "made-\u00e9.py", "exec"))
+other = os.open(sys.argv[2], os.O_RDONLY)
+for _ in range(N): os.pread(other, 50, 0)
+"""
+# Bytes of a read, and the places that it must come from, the innermost first: the last two parts of a function's
+# dotted name may be all that is known of it.
+PYTHON_PLACES = {11: [("program.py", 3, "reads_one"), ("program.py", 7, "load"), ("program.py", 21, "<module>")],
+                 12: [("program.py", 12, "generates"), ("program.py", 22, "<module>")],
+                 13: [("program.py", 17, "<lambda>"), ("program.py", 17, "in_thread"), ("threading.py", None, "run")],
+                 50: [("program.py", 29, "<module>")],
+                 **{20 + i: [("made-\u00e9.py", i + 1, "<module>"), ("program.py", 27, "<module>")] for i in range(9)}}
+
+C = """#include <fcntl.h>
+#include <unistd.h>
+static char b[64];
+static inline __attribute__((always_inline)) long put_in(int fd) {
+    return pread(fd, b, 31, 0);
+}
+__attribute__((noinline)) static long reads(int fd) {
+    long n = put_in(fd);
+    return n + pread(fd, b, 32, 0) + 1;
+}
+int main(int argc, char **argv) {
+    return reads(open(argv[argc - 1], O_RDONLY)) < 0;
+}
+"""
+C_PLACES = {31: [("lines.c", 5, "put_in"), ("lines.c", 8, "reads"), ("lines.c", 12, "main")],
+            32: [("lines.c", 9, "reads"), ("lines.c", 12, "main")]}
+
+
 def names(site):
-    return [frame.split("+")[0] for frame in site["frames"]]
+    return [place["function"] or frame.split("+")[0] for frame, place in zip(site["frames"], site["places"])]
+
+
+def places(site):
+    """As (last part of the file, line, last part of the function)."""
+    return [(os.path.basename(p["file"] or ""), p["line"], (p["function"] or "").rsplit(".", 1)[-1])
+            for p in site["places"] if p["function"] is None or not p["function"].endswith("<listcomp>")]
+
+
+def same_places(want, got):
+    return len(got) >= len(want) and all(
+        w[0] == g[0] and w[1] in (None, g[1]) and w[2] == g[2] for w, g in zip(want, got))
 
 
 def traced(place, name, which, argv):
@@ -79,7 +149,8 @@ def another_build(place):
     shutil.copy(harness.victim("victim_window"), program)
     after = harness.report(folder)
     wrong = [s for s in after["sites"] if any("(moved)" in f for f in s["frames"])]
-    return [] if good and not wrong else [f"{good[:1]} before, {wrong[:1]} after"]
+    said = [e for e in after["evidence"] if str(program) in e]
+    return [] if good and not wrong and len(said) == 1 else [f"{good[:1]} before, {wrong[:1]} after, said {said}"]
 
 
 def exceptions(place):
@@ -101,26 +172,117 @@ def of_node(place):
     return [] if mine else [f"sites {[s['frames'][:6] for s in report['sites'][:3]]}"]
 
 
-def a_python():
-    """One that can name its functions to others: from 3.12 on. None if there is none."""
-    for name in ("python3", "python3.12", "python3.13", "python3.14"):
+def pythons():
+    """Those of the versions that can be read: (version, path)."""
+    ask = ("import sys; print(sys.implementation.name, *sys.version_info[:2], sys.executable, "
+           "'free' if 't' in getattr(sys, 'abiflags', '') else '')")
+    found = {}
+    for name in ["python3", "/usr/bin/python3", *(f"python3.{n}" for n in range(9, 15))]:
         path = shutil.which(name)
-        ask = "import sys; print(sys.executable if sys.version_info >= (3, 12) else '')"
-        found = path and harness.run([path, "-c", ask]).stdout.decode().strip()
-        if found:
-            return found
-    return None
+        done = path and harness.run([path, "-c", ask])
+        words = done.stdout.decode().split() if done and not done.status else []
+        if words and words[0] == "cpython" and words[1] == "3" and 9 <= int(words[2]) <= 14:
+            found.setdefault(int(words[2]), words[3])
+    return sorted(found.items())
 
 
-def of_python(place, python):
-    program = place / "program.py"
-    program.write_text("import os, sys\ndef reads_often(fd):\n    for i in range(50): os.pread(fd, 7, 0)\n"
-                       "reads_often(os.open(sys.argv[1], os.O_RDONLY))\n")
-    report, _, _ = traced(place, "python", "all",
-                          [python, "-S", "-E", "-X", "perf", program, place / "data"])
-    want = f"py::reads_often:{program}"
-    mine = [s for s in report["sites"] if want in s["frames"]]
-    return [] if mine else [f"sites {[s['frames'][:6] for s in report['sites'][:3]]}"]
+def recorded(folder):
+    """{bytes: the places of each stack from which so much was read}, also of what is too cheap for a report."""
+    def table(name):
+        return csv.DictReader(harness.ask("export", folder, "--format", "csv", "--table", name).decode().splitlines())
+    stacks, found = {}, {}
+    for row in table("stacks"):
+        frame = re.fullmatch(r"(?:.*/)?([^/]*):(\d+) (?:.*\.)?(.*)", row["frame"])
+        if frame and frame[3] != "<listcomp>":
+            stacks.setdefault(row["stack"], []).append((frame[1], int(frame[2]), frame[3]))
+    for row in table("events"):
+        if row["moves"] == "read" and row["stack"]:
+            found.setdefault(int(row["bytes"]), {})[row["stack"]] = stacks.get(row["stack"], [])
+    return {size: list(which.values()) for size, which in found.items()}
+
+
+def of_python(place, python, version):
+    bad = []
+    program, other = place / "program.py", place / "other"
+    program.write_text(PYTHON)
+    other.write_bytes(b"y" * 100)
+    for which in ("sites", "all"):
+        name = f"python-{version}-{which}"
+        report, _, folder = traced(place, name, which, [python, "-S", "-E", program, place / "data", other])
+        reads = recorded(folder)
+        for size, want in PYTHON_PLACES.items():
+            told = json.loads(harness.ask("explain", folder, other if size == 50 else place / "data", "--format",
+                                          "json"))["files"][0]["sites"]
+            sites = [s for s in report["sites"] + told if s["bytes"] == size * s["calls"]]
+            # Of the many a report leaves out cheap ones.
+            if size < 20 and not any(same_places(want, got) for got in reads.get(size, [])):
+                bad.append(f"{which}: reads of {size} from {reads.get(size)}, not {want}")
+            wrong = [s for s in sites if not same_places(want, places(s))]
+            if wrong:
+                bad.append(f"{which}: reads of {size} from {places(wrong[0])}, not {want}")
+        if not any(20 <= s["bytes"] / s["calls"] < 29 and "made-" in s["frames"][0] for s in report["sites"]):
+            bad.append(f"{which}: no code of its own making: {[s['frames'] for s in report['sites']]}")
+    text = harness.ask("explain", folder, other).decode()
+    if "program.py:29 <module>" not in text:
+        bad.append(f"explain says {text[-300:]}")
+    rules = place / "rules"
+    rules.write_text("state * site=generates\nartifact * site=no_such_function\ninput data site=program.py op=read\n"
+                     "output * site=program.py\n")
+    report = json.loads(harness.ask("report", folder, "--format", "json", "--rules", rules))
+    objects = {Path(f["path"]).name: f["object"] for f in report["files"]}
+    if (objects.get("data"), objects.get("other")) != ("state", "output"):
+        bad.append(f"by rules the files are {objects.get('data')} and {objects.get('other')}")
+    return bad
+
+
+def no_python(place):
+    """What only looks like an interpreter does no harm, whatever it leads to."""
+    bad = []
+    for version in ("0309", "030a", "030b", "030c", "030d", "030e", "0410"):
+        for which in ("sites", "all"):
+            report, done, _ = traced(place, f"fake-{version}-{which}", which,
+                                     [harness.victim("victim_fake_python"), place / "data", version, "7"])
+            reads = [f["data_ops"] for f in report["files"] if f["path"] == str(place / "data")]
+            if reads != [2000]:
+                bad.append(f"{version}: reads {reads}")
+    return bad
+
+
+def imports(place, python):
+    """The frames of the import system are one."""
+    (place / "imported.py").write_text("import os\nfor _ in range(200): os.stat('/etc/passwd')\n")
+    program = place / "imports.py"
+    program.write_text("import sys\nsys.path.insert(0, sys.argv[1])\nimport imported\n")
+    report, _, _ = traced(place, "imports", "sites", [python, "-S", "-E", "-B", program, place])
+    mine = [s["frames"] for s in report["sites"] if s["frames"][0] == "imported.py:2 <module>"]
+    want = ["imported.py:2 <module>", "import", "imports.py:3 <module>"]
+    return [] if want in mine else [f"frames {mine}, not {want}"]
+
+
+def of_source(place, compiler):
+    """Lines, where the compiler left them; functions, where the linker did; else the module."""
+    (place / "lines.c").write_text(C)
+    program, bare = place / "lines", place / "bare"
+    done = harness.run([compiler, "-O2", "-g", place / "lines.c", "-o", program])
+    if done.status:
+        raise harness.Broken(f"{compiler}: {done.tail()}")
+    shutil.copy(program, bare)
+    bad = []
+    report, _, _ = traced(place, "source", "all", [program, place / "data"])
+    for size, want in C_PLACES.items():
+        found = [places(s) for s in report["sites"] if s["bytes"] == size]
+        if not any(same_places(want, f) for f in found):
+            bad.append(f"reads of {size} from {found}, not {want}")
+    harness.run(["strip", "--strip-all", bare])
+    report, _, folder = traced(place, "stripped", "all", [bare, place / "data"])
+    found = [s for s in report["sites"] if s["bytes"] == 32]
+    if not found or not found[0]["frames"][0].startswith("bare+0x") or found[0]["places"][0]["line"]:
+        bad.append(f"stripped: {found}")
+    shutil.copy(program, bare)  # the same build: a debugger would take it, too
+    found = [places(s) for s in harness.report(folder)["sites"] if s["bytes"] == 32]
+    if not found or not same_places(C_PLACES[32], found[0]):
+        bad.append(f"with its symbols again: {found}")
+    return bad
 
 
 def options(place):
@@ -148,11 +310,21 @@ def main():
             out.run("node", lambda: of_node(place))
         else:
             out.skip("node", "node is not installed")
-        python = a_python()
-        if python:
-            out.run("python", lambda: of_python(place, python))
+        out.run("no python", lambda: no_python(place))
+        found = pythons()
+        for version, python in found:
+            out.run(f"python 3.{version}", lambda python=python, version=version: of_python(place, python, version))
+        if found:
+            out.run("imports", lambda: imports(place, found[0][1]))
         else:
-            out.skip("python", "no Python from 3.12 on")
+            out.skip("python", "no CPython from 3.9 to 3.14")
+        compiler = shutil.which("gcc") or shutil.which("cc")
+        if not compiler or not shutil.which("strip"):
+            out.skip("lines of the source", "no compiler")
+        elif b"libdw" not in harness.run(["ldd", harness.command()]).stdout:
+            out.skip("lines of the source", "built without libdw")
+        else:
+            out.run("lines of the source", lambda: of_source(place, compiler))
     return out.done()
 
 

@@ -108,6 +108,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     if (t)
         check(t);
+    if (t && t->events.n > 1) {
+        struct iot_trace *newest = iot_trace_read_newest(folder, t->events.n / 2, error);
+        if (newest)
+            check(newest);
+        iot_trace_free(newest);
+    }
     iot_trace_free(t);
     return 0;
 }

@@ -195,7 +195,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     for (unsigned p = 0; p < PROCESSES; p++)
         save(p, data[0] >> 2 * p & 3);
-    if (iot_reporting_make(&reporting, folder, NULL, SIZE_MAX, error))
+    if (iot_reporting_make(&reporting, folder, &(struct iot_reporting_how){.top = SIZE_MAX}, error))
         abort(); /* its files are whole */
     check(&reporting.report);
     iot_reporting_free(&reporting);

@@ -26,6 +26,9 @@ FORK_OF_VFORK, EXEC, START = 182, 184, 180
 REQUESTS, DONE = range(230, 236), 236
 WINDOW_CLOSE = 252
 KINDS = {0: 0, 1: 1, 2: 3}  # of queues; those from 16 on are rings: 2
+BUFFERS = {*range(20, 30), *range(49, 55), 114, 115}  # rows that may have the address of theirs
+GPU = range(261, 273)
+GPU_LAUNCH = 266
 POSITIONED = {28, 29, 230, 231}  # -1: at no place of its own
 
 
@@ -378,9 +381,16 @@ class Run:
             path = names.text(row.obj2)
         offset = row.offset if row.op in HAS_OFFSET or (row.op in POSITIONED and row.offset != -1) \
             else None
-        return {"t0_ns": event.t0, "t1_ns": event.t1, "pid": process.pid, "tid": tid, "lane": lane,
+        line = {"t0_ns": event.t0, "t1_ns": event.t1, "pid": process.pid, "tid": tid, "lane": lane,
                 "op": name, "fd": fd, "path": text_of(path), "path2": text_of(path2),
                 "bytes": row.bytes, "offset": offset, "result": row.result, "errno": row.err}
+        if row.op in BUFFERS and row.addr:
+            line |= {"addr": row.addr, "addr_bytes": row.obj2 or max(row.bytes, 0)}
+        if row.op in GPU:
+            line["correlation"] = row.offset or None
+            if row.op == GPU_LAUNCH and (row.addr or row.result):
+                line["addr"] = row.addr or row.result
+        return line
 
 
 def text_of(name):

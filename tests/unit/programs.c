@@ -13,6 +13,7 @@ struct writing {
     struct iot_test_program *p;
     uint64_t state;
     uint32_t lane;
+    int timed; /* has absolute timers */
 };
 
 static void step(struct writing *w, enum iot_test_step_kind kind, uint32_t object, int64_t ns)
@@ -41,6 +42,8 @@ static void work(struct writing *w)
         step(w, IOT_TEST_COMPUTE, 0, some_ns(w));
     if (locked)
         step(w, IOT_TEST_UNLOCK, mutex, 0);
+    if (w->timed && iot_test_random(&w->state, 4) == 0)
+        step(w, IOT_TEST_UNTIL, 0, some_ns(w) / 2 - some_ns(w) / 3 + 1);
     step(w, IOT_TEST_COMPUTE, 0, some_ns(w) / 50);
 }
 
@@ -72,6 +75,7 @@ static void write_program(struct writing *w, int small, int64_t *initial)
     uint8_t piped[IOT_TEST_PROGRAM_LANES] = {0};
     uint32_t next[IOT_TEST_PROGRAM_LANES] = {0};
     int items = small ? 2 : 3 + (int)iot_test_random(&w->state, 9);
+    w->timed = iot_test_random(&w->state, 4) == 0;
     p->lanes = small ? 2 : 2 + iot_test_random(&w->state, IOT_TEST_PROGRAM_LANES - 2);
     p->latency = 1 + (int64_t)iot_test_random(&w->state, 3);
     p->start_up = (int64_t)iot_test_random(&w->state, 5000);
@@ -226,6 +230,10 @@ static void perform(struct running *r, size_t s, int64_t t)
             goes_on(r, s, t);
         }
         break;
+    case IOT_TEST_UNTIL:
+        step->until = t + step->ns;
+        goes_on(r, s, step->ns > 0 ? step->until : t);
+        break;
     default:
         goes_on(r, s, t + step->ns);
     }
@@ -271,7 +279,7 @@ static const uint16_t op_of[] = {
     [IOT_TEST_POST] = IOT_OP_SEM_POST,   [IOT_TEST_LOCK] = IOT_OP_MUTEX_LOCK,
     [IOT_TEST_UNLOCK] = IOT_OP_MUTEX_UNLOCK, [IOT_TEST_PUT] = IOT_OP_WRITE,
     [IOT_TEST_GET] = IOT_OP_READ,        [IOT_TEST_CREATE] = IOT_OP_THREAD_CREATE,
-    [IOT_TEST_JOIN] = IOT_OP_JOIN,
+    [IOT_TEST_JOIN] = IOT_OP_JOIN,       [IOT_TEST_UNTIL] = IOT_OP_SLEEP,
 };
 
 static void record(struct iot_test_program *p, size_t s)
@@ -286,7 +294,8 @@ static void record(struct iot_test_program *p, size_t s)
     e->fd[i] = -1;
     e->file[i] = piped ? 1 + step->object : step->kind == IOT_TEST_IO ? 1 + OBJECTS : 0;
     e->bytes[i] = e->result[i] = piped ? 64 : step->kind == IOT_TEST_IO ? 4096 : 0;
-    e->arg[i] = step->object;
+    e->arg[i] = step->kind == IOT_TEST_UNTIL ? 1 : step->object;
+    e->offset[i] = step->kind == IOT_TEST_UNTIL ? step->ns : 0;
     e->addr[i] = (step->kind == IOT_TEST_LOCK || step->kind == IOT_TEST_UNLOCK ? 0x1000 : 0x2000) +
                  8 * (uint64_t)step->object;
 }
@@ -398,6 +407,10 @@ int64_t iot_test_program_takes(const struct iot_test_program *p, int tenths,
                 from = (p->first[step->object] < p->first[step->object + 1]
                             ? end[p->first[step->object + 1] - 1]
                             : 0) + latency;
+            if (step->kind == IOT_TEST_UNTIL) {
+                from = step->until;
+                ns = 0;
+            }
             int64_t then = (t > from ? t : from) + ns;
             /* What did not wait then is not entered before it is possible. */
             int64_t enters = step->waited ? t : then - ns;

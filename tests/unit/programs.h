@@ -15,18 +15,20 @@ enum iot_test_step_kind {
     IOT_TEST_GET, /* bytes from a pipe; service where they were there */
     IOT_TEST_CREATE,
     IOT_TEST_JOIN,
+    IOT_TEST_UNTIL, /* an absolute timer; ns: from its entry, less than 0 where the moment had passed */
 };
 
 struct iot_test_step {
     uint8_t kind, waited, seen; /* seen: the step has a row */
     uint32_t lane, object;      /* object: semaphore, mutex, pipe, lane */
     int64_t ns;                 /* of computing or service */
+    int64_t until;              /* of UNTIL: the moment */
     size_t waker;               /* step that let it go on, by its entry (of JOIN: by the lane's end) */
     int has_waker;
     int64_t entry, end;
 };
 
-enum { IOT_TEST_PROGRAM_LANES = 6, IOT_TEST_PROGRAM_STEPS = 600 };
+enum { IOT_TEST_PROGRAM_LANES = 6, IOT_TEST_PROGRAM_STEPS = 700 };
 
 struct iot_test_program {
     struct iot_test_step steps[IOT_TEST_PROGRAM_STEPS]; /* lane by lane */

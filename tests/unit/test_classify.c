@@ -132,6 +132,22 @@ Test(classify, a_folder_of_all_sorts_is_other)
     done(run);
 }
 
+/* An interpreter lists it for its modules, whatever data lies beside them. */
+Test(classify, a_folder_that_programs_are_read_from_is_other)
+{
+    struct iot_test_run *run = iot_test_run_new(WALL);
+    uint32_t folder = iot_test_run_file(run, "/d", IOT_FILE_DIRECTORY);
+    uint32_t data = iot_test_run_file(run, "/d/in", IOT_FILE_DIRECTORY);
+    iot_test_run_event(run, IOT_OP_OPENDIR, folder, 0, 0);
+    iot_test_run_event(run, IOT_OP_OPENDIR, data, 0, 0);
+    iot_test_run_event(run, IOT_OP_READ, iot_test_run_regular(run, "/d/app.py"), 1000, 10);
+    iot_test_run_event(run, IOT_OP_READ, iot_test_run_regular(run, "/d/in/a.csv"), 1000, 10);
+    judge(run);
+    cr_expect_eq(main_of(folder), IOT_OTHER);
+    cr_expect_eq(main_of(data), IOT_INPUT);
+    done(run);
+}
+
 Test(classify, what_is_removed_at_once_is_no_output)
 {
     struct iot_test_run *run = iot_test_run_new(WALL);

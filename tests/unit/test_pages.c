@@ -98,8 +98,12 @@ static void report_queue(const struct iot_queue *queue)
 /* All that the text says, Markdown says. */
 Test(pages, markdown_is_as_complete_as_text)
 {
-    static const char *const headings[] = {"Steps",      "Who waited for whom", "Queues",
-                                           "What to do", "Not seen",            "Not proved"};
+    static const char *const headings[] = {
+        "Steps",  "What the program marks", "Who waited for whom",
+        "Queues", "What to do",             "Not seen",            "Not proved"};
+    static const struct iot_range range = {
+        .name = "load|*", .n = 3, .total_ns = WALL / 4, .p50_ns = WALL / 16, .p95_ns = WALL / 8};
+    static const struct iot_named_mark mark = {"reload", 2, WALL / 8, WALL / 4};
     struct iot_waited waited = {"main thread", "reader",  "reading", "/d/*.jpg",
                                 IOT_INPUT,     WALL / 9, 0};
     struct iot_queue queue = {.name = "pipe:[7]",
@@ -121,6 +125,11 @@ Test(pages, markdown_is_as_complete_as_text)
     *iot_test_report.waits = waited;
     iot_test_report.n_waits = 1;
     report_queue(&queue);
+    iot_test_report.ranges = malloc(sizeof range);
+    *iot_test_report.ranges = range;
+    iot_test_report.marks = malloc(sizeof mark);
+    *iot_test_report.marks = mark;
+    iot_test_report.n_ranges = iot_test_report.n_marks = 1;
     char *text = as_text(&(struct iot_text_style){0}), *markdown = as_markdown(20);
     for (size_t k = 0; k < sizeof headings / sizeof *headings; k++) {
         char there[64];
@@ -133,6 +142,9 @@ Test(pages, markdown_is_as_complete_as_text)
     cr_expect_not_null(strstr(markdown, "Without any I/O it would take 800 ms"), "%s", markdown);
     cr_expect_not_null(strstr(markdown, "| steady |"), "%s", markdown);
     cr_expect_not_null(strstr(markdown, "- On average: input 0.5 calls"), "%s", markdown);
+    cr_expect_not_null(strstr(markdown, "100 ms exposed (P95 "), "%s", markdown);
+    cr_expect_not_null(strstr(markdown, "| 3 | 250 ms | 62.5 ms | 125 ms |"), "%s", markdown);
+    cr_expect_not_null(strstr(markdown, "- 125 ms to 250 ms, 2 times: reload"), "%s", markdown);
     cr_expect_not_null(strstr(markdown, "which was reading &#96;/d/&#42;.jpg&#96;"), "%s", markdown);
     cr_expect_not_null(strstr(text, "Without any I/O it would take"), "%s", text);
     free(text);

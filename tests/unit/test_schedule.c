@@ -11,6 +11,7 @@
 #include "tests/unit/brute.h"
 #include "tests/unit/graphs.h"
 #include "tests/unit/programs.h"
+#include "tests/unit/runs.h"
 
 static void check_sums(const struct iot_model *m, uint64_t seed)
 {
@@ -108,4 +109,39 @@ Test(schedule, exposed_is_that_of_all_paths)
         iot_test_program_free(p);
     }
     cr_assert(checked > programs / 4, "%" PRIu64 " small graphs", checked);
+}
+
+/* A read from 10 on, then a sleep until a moment, then computing for 20. */
+static void check_timer(const char *exe, int64_t read_ns, int64_t due, int64_t t1, int64_t t0)
+{
+    struct iot_test_run *run = iot_test_run_new(t1);
+    size_t i = iot_test_run_event(run, IOT_OP_READ, iot_test_run_regular(run, "/data"), 1, 10);
+    run->t1[i] = 10 + read_ns;
+    i = iot_test_run_event(run, IOT_OP_SLEEP, 0, 0, 10 + read_ns);
+    run->result[i] = 0;
+    run->arg[i] = 1;
+    run->offset[i] = due - run->t0[i];
+    run->t1[i] = due > run->t0[i] ? due : run->t0[i];
+    run->processes[0].exe = exe;
+    run->processes[0].end_ns = run->lanes[0].end_ns = t1;
+    struct iot_model *m = iot_model_build(&run->trace);
+    cr_expect_eq(m->wall_ns, t1);
+    cr_expect_eq(m->replay_error_ns, 0);
+    cr_expect_eq(m->curve[m->n_curve - 1].time_ns, t0, "a read of %" PRId64 ", due at %" PRId64,
+                 read_ns, due);
+    cr_expect_eq(m->exposed_ns[0], t1 - t0);
+    cr_expect_eq(m->path.compute_ns, 30, "what the lane does, whatever held it");
+    cr_expect_eq(m->path.sleep_ns, t0 - 30);
+    cr_expect_eq(m->path.io_ns, t1 - t0);
+    iot_model_free(m);
+    iot_test_run_free(run);
+}
+
+Test(schedule, an_absolute_timer_is_held)
+{
+    check_timer("/bin/app", 50, 100, 120, 120); /* waited for the moment: the read is hidden */
+    check_timer("/bin/app", 89, 100, 120, 120);
+    check_timer("/bin/app", 150, 100, 180, 120); /* was late: what is after the moment is exposed */
+    check_timer("/usr/bin/python3.11", 50, 100, 120, 70); /* time.sleep() */
+    check_timer("/usr/bin/python3.11", 150, 100, 180, 30);
 }

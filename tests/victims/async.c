@@ -2,6 +2,9 @@
  *   probe     whether there is io_uring here: the exit status
  *   aio, aio64, list   POSIX's; with 64-bit names; lists, with one that fails
  *   libaio    by number; foreign: by a libaio that was loaded late, into a scope of its own
+ *   handle    by what is looked up in the handle of a libaio that was loaded late; it may make its system
+ *             calls by libc or by itself
+ *   past      reads for which nothing of libc's is called
  *   ring      io_uring by number: plain, vectored, registered files, one token for all, timeout
  *   direct    a ring whose requests are handed over past libc
  *   unmapped  a ring whose memory the program mapped past libc
@@ -163,6 +166,43 @@ static void foreign(void)
     kernel_aio();
 }
 
+static int open_direct(void)
+{
+    int fd = open("in", O_RDONLY | O_DIRECT);
+    if (fd < 0) {
+        puts("no direct I/O");
+        exit(0);
+    }
+    return fd;
+}
+
+static void handle(void)
+{
+    void *library = dlopen("libaio.so.1", RTLD_NOW | RTLD_LOCAL);
+    aio_context_t context = 0;
+    struct io_event done;
+    int fd = open_direct();
+    struct iocb request = {.aio_fildes = (uint32_t)fd, .aio_lio_opcode = IOCB_CMD_PREAD,
+                           .aio_buf = (uint64_t)(uintptr_t)data[0], .aio_nbytes = BLOCK};
+    struct iocb *all[] = {&request};
+    need(library != NULL, "libaio.so.1");
+    submit = dlsym(library, "io_submit");
+    get = dlsym(library, "io_getevents");
+    setup = dlsym(library, "io_setup");
+    destroy = dlsym(library, "io_destroy");
+    need(setup(1, &context) == 0 && submit(context, 1, all) == 1 &&
+             get(context, 1, 1, &done, NULL) == 1 && destroy(context) == 0,
+         "a request");
+    puts("either async_read in 4096");
+    puts("or bypassed 1");
+}
+
+static void past(void)
+{
+    need(iot_sys(SYS_pread64, open_direct(), data[0], BLOCK, 0) == BLOCK, "a read");
+    puts("bypassed 1");
+}
+
 /* --- rings --- */
 
 static void take(struct ring *r, int n, int least)
@@ -320,7 +360,7 @@ static const struct {
     const char *name;
     void (*run)(void);
 } ways[] = {{"aio", posix},       {"aio64", posix64},    {"list", posix_list}, {"libaio", by_number},
-            {"foreign", foreign}, {"ring", ring},        {"direct", direct},   {"unmapped", unmapped},
+            {"foreign", foreign}, {"handle", handle}, {"past", past}, {"ring", ring},        {"direct", direct},   {"unmapped", unmapped},
             {"polled", polled},   {"forked", forked},    {"crowded", crowded},
             {"execs", execs}};
 

@@ -264,6 +264,13 @@ static void memory(int fd)
     CHECK(prlimit(0, RLIMIT_CORE, NULL, &limit) == 0);
     CHECK(prlimit64(0, RLIMIT_CORE, NULL, &limit64) == 0);
     CHECK(setrlimit64(RLIMIT_CORE, &limit64) == 0);
+
+    /* The old one cannot be linked with any more. */
+    char *(*old)(const char *);
+    *(void **)&old = dlsym(RTLD_DEFAULT, "__secure_getenv");
+    const char *path = getenv("PATH");
+    CHECK(path && secure_getenv("PATH") == path && (!old || old("PATH") == path));
+    CHECK(!getenv("CUDA_INJECTION64_PATH"));
 }
 
 int main(int argc, char **argv)

@@ -1,13 +1,20 @@
-/* cancel FOLDER WAY: threads that are cancelled in a blocking call (deferred), or anywhere at all
- * (asynchronous). */
+/* cancel FOLDER WAY: threads that are cancelled in a blocking call (deferred), in a wait for a
+ * condition (condition), or anywhere at all (asynchronous). */
 #include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <stdatomic.h>
 
 #include "tests/victims/hazard.h"
 
+enum { CALLS_MAX = 2000 };
+
 static const char *folder;
 static atomic_int cleaned, ready;
 static int ends[2];
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static sigjmp_buf out;
 
 static void cleans(void *unused)
 {
@@ -26,6 +33,77 @@ static void *blocks(void *unused)
     return unused;
 }
 
+static void ends_cancelled(pthread_t t)
+{
+    void *result;
+    CHECK(pthread_cancel(t) == 0);
+    CHECK(pthread_join(t, &result) == 0);
+    CHECK(result == PTHREAD_CANCELED);
+}
+
+/* It has the mutex while it is cleaned up. */
+static void lets_go(void *unused)
+{
+    cleans(unused);
+    CHECK(pthread_mutex_unlock(&mutex) == 0);
+}
+
+static void *waits(void *unused)
+{
+    CHECK(pthread_mutex_lock(&mutex) == 0);
+    pthread_cleanup_push(lets_go, NULL);
+    ready++;
+    for (;;)
+        CHECK(pthread_cond_wait(&condition, &mutex) == 0);
+    pthread_cleanup_pop(0);
+    return unused;
+}
+
+/* The one that waits there, and nobody else, is where this gets the mutex. */
+static void waiting(int n)
+{
+    while (ready < n)
+        usleep(100);
+    CHECK(pthread_mutex_lock(&mutex) == 0);
+    CHECK(pthread_mutex_unlock(&mutex) == 0);
+}
+
+static void jumps(int number)
+{
+    siglongjmp(out, number);
+}
+
+/* Out of such a wait by a handler: libc takes the mutex again, and later threads end as ever. */
+static void *jumps_out(void *unused)
+{
+    struct sigaction action = {.sa_handler = jumps};
+    CHECK(sigaction(SIGUSR1, &action, NULL) == 0);
+    CHECK(pthread_mutex_lock(&mutex) == 0);
+    if (!sigsetjmp(out, 1)) {
+        ready++;
+        pthread_cond_wait(&condition, &mutex);
+    }
+    write_in(folder, "jumped", 1);
+    pthread_mutex_unlock(&mutex);
+    pthread_exit(unused);
+}
+
+static void in_conditions(void)
+{
+    pthread_t t;
+    for (int i = 0; i < 50; i++) {
+        CHECK(pthread_create(&t, NULL, waits, NULL) == 0);
+        waiting(i + 1);
+        ends_cancelled(t);
+    }
+    CHECK(cleaned == 50);
+    CHECK(pthread_create(&t, NULL, jumps_out, NULL) == 0);
+    waiting(51);
+    CHECK(pthread_kill(t, SIGUSR1) == 0);
+    CHECK(pthread_join(t, NULL) == 0);
+    did("write", "jumped", 1);
+}
+
 static void *anywhere(void *made)
 {
     int old;
@@ -33,21 +111,14 @@ static void *anywhere(void *made)
     int fd = open_in(folder, "data");
     pthread_cleanup_push(cleans, NULL);
     CHECK(pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &old) == 0);
-    for (;;) {
-        ssize_t n = pread(fd, &byte, 1, 0);
+    /* On a busy machine it may be long until it is cancelled. */
+    for (int calls = 0;; calls++) {
+        ssize_t n = calls < CALLS_MAX ? pread(fd, &byte, 1, 0) : 0;
         if (n == 1)
             ++*(atomic_long *)made;
     }
     pthread_cleanup_pop(0);
     return NULL;
-}
-
-static void ends_cancelled(pthread_t t)
-{
-    void *result;
-    CHECK(pthread_cancel(t) == 0);
-    CHECK(pthread_join(t, &result) == 0);
-    CHECK(result == PTHREAD_CANCELED);
 }
 
 int main(int argc, char **argv)
@@ -67,6 +138,8 @@ int main(int argc, char **argv)
         }
         CHECK(cleaned == 50);
         did("write", "before", 100);
+    } else if (strcmp(argv[2], "condition") == 0) {
+        in_conditions();
     } else {
         atomic_long made = 0;
         for (int i = 0; i < 100; i++) {
@@ -81,7 +154,7 @@ int main(int argc, char **argv)
         did("at_least:pread", "data", made);
         did("at_most:pread", "data", made + 100);
     }
-    did("thread_exit", "*", argv[2][0] == 'd' ? 50 : 100);
+    did("thread_exit", "*", argv[2][0] == 'd' ? 50 : argv[2][0] == 'c' ? 51 : 100);
     write_in(folder, "after", 5000);
     did("write", "after", 5000);
     return 0;

@@ -311,7 +311,8 @@ static void from_handler_limited(void)
 /* From a timer's handler that comes in anywhere, in the middle of a record too. */
 static void from_timer(void)
 {
-    struct sigaction action = {.sa_handler = handler_forks};
+    /* Under valgrind a write to a file can be interrupted. */
+    struct sigaction action = {.sa_handler = handler_forks, .sa_flags = SA_RESTART};
     CHECK(sigaction(SIGALRM, &action, NULL) == 0);
     int fd = open_in(folder, "parent");
     for (int i = 0; i < 200; i++) {

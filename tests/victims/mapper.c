@@ -8,6 +8,7 @@
  * forward  all pages in order, with read-ahead
  * threads  two threads, PAGES / 2 each
  * pool     a thread that waited before the file was mapped
+ * silent   a thread that was there before the file was mapped, and never makes a call
  * child    a forked child
  * hidden   a thread touches half of them, while the main one computes for longer
  * calls    a short call behind each page
@@ -19,6 +20,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,6 +112,17 @@ static void *pool_thread(void *unused)
     return unused;
 }
 
+static void *silent_thread(void *unused)
+{
+    while (!__atomic_load_n(&wanted, __ATOMIC_ACQUIRE))
+        sched_yield();
+    touch_all();
+    __atomic_store_n(&done, 1, __ATOMIC_RELEASE);
+    for (;;)
+        sched_yield();
+    return unused;
+}
+
 static void open_map(const char *path)
 {
     struct stat st;
@@ -139,6 +152,8 @@ int main(int argc, char **argv)
     const char *way = argv[1];
     pages = atoi(argv[3]);
     pthread_t a, b;
+    if (!strcmp(way, "silent"))
+        pthread_create(&a, NULL, silent_thread, NULL);
     if (!strcmp(way, "pool"))
         pthread_create(&a, NULL, pool_thread, NULL);
     open_map(argv[2]);
@@ -160,6 +175,10 @@ int main(int argc, char **argv)
         while (!done)
             pthread_cond_wait(&change, &lock);
         pthread_mutex_unlock(&lock);
+    } else if (!strcmp(way, "silent")) {
+        __atomic_store_n(&wanted, 1, __ATOMIC_RELEASE);
+        while (!__atomic_load_n(&done, __ATOMIC_ACQUIRE))
+            sched_yield();
     } else if (!strcmp(way, "child")) {
         pid_t child = fork();
         if (!child) {

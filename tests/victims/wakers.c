@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/file.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
 #include <threads.h>
@@ -17,6 +18,7 @@ enum { NS = 80000000 };
 
 static pthread_t main_thread;
 static int fd, ends[2];
+static const char *folder;
 
 static void pass(void)
 {
@@ -279,6 +281,118 @@ static void clock_join(void)
     CHECK(pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until) == 0);
 }
 
+/* --- locks on files: a child has it, and lets it go at the end of its sleep --- */
+
+static int lock_records(int descriptor, int command, short kind)
+{
+    struct flock all = {.l_type = kind, .l_whence = SEEK_SET};
+    return fcntl(descriptor, command, &all);
+}
+
+static int take_flock(int descriptor)
+{
+    return flock(descriptor, LOCK_EX);
+}
+
+static int take_lockf(int descriptor)
+{
+    return lockf(descriptor, F_LOCK, 0);
+}
+
+static int take_records(int descriptor)
+{
+    return lock_records(descriptor, F_SETLKW, F_WRLCK);
+}
+
+static int take_shared(int descriptor)
+{
+    return lock_records(descriptor, F_SETLKW, F_RDLCK);
+}
+
+static int take_open_file(int descriptor)
+{
+    return lock_records(descriptor, F_OFD_SETLKW, F_WRLCK);
+}
+
+static int let_go_flock(int descriptor)
+{
+    return flock(descriptor, LOCK_UN);
+}
+
+static int let_go_lockf(int descriptor)
+{
+    return lockf(descriptor, F_ULOCK, 0);
+}
+
+static int let_go_records(int descriptor)
+{
+    return lock_records(descriptor, F_SETLK, F_UNLCK);
+}
+
+static int let_go_open_file(int descriptor)
+{
+    return lock_records(descriptor, F_OFD_SETLK, F_UNLCK);
+}
+
+static int let_go_by_end(int descriptor)
+{
+    (void)descriptor;
+    _exit(0);
+}
+
+/* It sleeps on after it let go: waiting for its end would show the same. */
+static void file_lock(int (*first)(int), int (*second)(int), int (*lets_go)(int))
+{
+    char byte = 0;
+    CHECK(pipe(ends) == 0);
+    pid_t child = fork();
+    int mine = open_in(folder, "lock");
+    if (!child) {
+        CHECK(first(mine) == 0 && write(ends[1], &byte, 1) == 1);
+        pass();
+        CHECK(lets_go(mine) == 0);
+        pass();
+        _exit(0);
+    }
+    CHECK(read(ends[0], &byte, 1) == 1 && second(mine) == 0);
+    _exit(0);
+}
+
+static void file_flock(void)
+{
+    file_lock(take_flock, take_flock, let_go_flock);
+}
+
+static void file_flock_close(void)
+{
+    file_lock(take_flock, take_flock, close);
+}
+
+static void file_flock_end(void)
+{
+    file_lock(take_flock, take_flock, let_go_by_end);
+}
+
+static void file_lockf(void)
+{
+    file_lock(take_lockf, take_lockf, let_go_lockf);
+}
+
+static void file_records(void)
+{
+    file_lock(take_records, take_shared, let_go_records);
+}
+
+static void file_records_close(void)
+{
+    file_lock(take_shared, take_records, close);
+}
+
+static void file_open_file(void)
+{
+    file_lock(take_open_file, take_records, let_go_open_file);
+}
+
 /* --- timers: nobody wakes it --- */
 
 static void timer(void)
@@ -318,6 +432,13 @@ static const struct {
     {"c11", c11_threads},
     {"rwlock_timed", rwlock_timed},
     {"clock_join", clock_join},
+    {"file_flock", file_flock},
+    {"file_flock_close", file_flock_close},
+    {"file_flock_end", file_flock_end},
+    {"file_lockf", file_lockf},
+    {"file_records", file_records},
+    {"file_records_close", file_records_close},
+    {"file_open_file", file_open_file},
     {"timer", timer},
     {"absolute", absolute},
 };
@@ -325,6 +446,7 @@ static const struct {
 int main(int argc, char **argv)
 {
     main_thread = pthread_self();
+    folder = argc > 1 ? argv[1] : ".";
     for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
         if (argc < 3)
             puts(ways[k].name);

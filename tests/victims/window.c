@@ -5,6 +5,7 @@
  *   child          the child pauses, and the parent reads on; the child resumes
  *   pipe           messages through a pipe before, in and after a pause
  *   load N T F     T threads read N times each, one and the same file, and every F-th time a new one
+ *   grow N T F     the same, after files were allowed to be as large as they may
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -182,6 +184,15 @@ static int under_load(long calls, size_t n_threads, long each)
     return 0;
 }
 
+static int grow(void)
+{
+    struct rlimit size;
+    if (getrlimit(RLIMIT_FSIZE, &size))
+        return -1;
+    size.rlim_cur = size.rlim_max;
+    return setrlimit(RLIMIT_FSIZE, &size);
+}
+
 int main(int argc, char **argv)
 {
     const char *mode = argc > 1 ? argv[1] : "";
@@ -193,7 +204,9 @@ int main(int argc, char **argv)
         return by_child();
     if (!strcmp(mode, "pipe"))
         return through_pipe();
-    if (!strcmp(mode, "load") && argc > 4)
+    if (!strcmp(mode, "grow") && grow())
+        return 2;
+    if ((!strcmp(mode, "load") || !strcmp(mode, "grow")) && argc > 4)
         return under_load(atol(argv[2]), (size_t)atol(argv[3]), atol(argv[4]));
     return 2;
 }

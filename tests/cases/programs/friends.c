@@ -2,6 +2,7 @@
  *   nobody   slow I/O in a thread that nobody waits for
  *   twins    two threads with equal I/O, one of them waited for
  *   lock     a lock held during I/O, which the other thread wants
+ *   filelock the same by two processes and a lock on a file
  *   decode   read s, decode d beside compute c, queue of depth 1: s - max(0, c - d) an item
  *   output   a consumer that blocks on output of its own; its producer is faster
  *   sysv, msg, mq  read beside compute, handed on by System V semaphores, its messages, POSIX's
@@ -10,10 +11,14 @@
  */
 #include <mqueue.h>
 #include <pthread.h>
+#include <signal.h>
 #include <semaphore.h>
+#include <sys/file.h>
 #include <sys/ipc.h>
+#include <sys/mman.h>
 #include <sys/msg.h>
 #include <sys/sem.h>
+#include <sys/wait.h>
 
 #include "tests/cases/programs/measure.h"
 
@@ -103,6 +108,41 @@ static void locked(void)
     pthread_detach(thread);
     truth("input", total(&io), shared(&io, &waits), shared(&io, &waits));
     _exit(0); /* at once: the thread's further calls are not ours */
+}
+
+static int open_lock(void)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/../lock", folder);
+    int fd = open(path, O_RDWR | O_CREAT, 0600);
+    need(fd >= 0, path);
+    return fd;
+}
+
+static void locked_file(void)
+{
+    struct spans *child_io =
+        mmap(NULL, sizeof *child_io, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    need(child_io != MAP_FAILED, "mmap");
+    pid_t child = fork();
+    int fd = open_lock();
+    for (int k = 0; k < items && child == 0; k++) {
+        need(flock(fd, LOCK_EX) == 0, "flock");
+        read_file(child_io, folder, k);
+        need(flock(fd, LOCK_UN) == 0, "flock");
+        work_ms(20);
+    }
+    for (int k = 0; k < items && child > 0; k++) {
+        work_ms(7);
+        ns_t from = now();
+        need(flock(fd, LOCK_EX) == 0, "flock");
+        span(&waits, from, now());
+        need(flock(fd, LOCK_UN) == 0, "flock");
+    }
+    if (child == 0)
+        _exit(0);
+    need(kill(child, SIGKILL) == 0 && waitpid(child, NULL, 0) == child, "kill");
+    truth("input", total(child_io), shared(child_io, &waits), shared(child_io, &waits));
 }
 
 /* What the consumer starves by that faster I/O could win: each read's time beyond what computing
@@ -246,6 +286,8 @@ int main(int argc, char **argv)
         twins();
     else if (!strcmp(which, "lock"))
         locked();
+    else if (!strcmp(which, "filelock"))
+        locked_file();
     else if (!strcmp(which, "decode"))
         queue(9, 15, NULL);
     else if (!strcmp(which, "output"))

@@ -1,0 +1,165 @@
+/* What a report says of GPUs, for people. */
+#include <stdio.h>
+#include <string.h>
+
+#include "analyzer/gpu.h"
+#include "analyzer/people.h"
+#include "analyzer/report_gpu.h"
+
+#define SIZE IOT_SENTENCE_BYTES
+
+/* In which order, and what decided. */
+static const struct {
+    uint8_t direction;
+    const char *name;
+} directions[] = {
+    {IOT_COPY_HTOD, "To GPUs"},
+    {IOT_COPY_DTOH, "From GPUs"},
+};
+enum { DIRECTIONS = sizeof directions / sizeof *directions };
+
+static const char *const rules[IOT_COPY_RULES] = {
+    [IOT_COPY_BY_FILE] = "by the file whose bytes they are", [IOT_COPY_BY_USER] = "by a rule of yours",
+    [IOT_COPY_BY_EARLY] = "as they came before the first step",
+    [IOT_COPY_BY_STEPS] = "as they came in the steps",       [IOT_COPY_BY_OUT] = "as they came from a GPU",
+    [IOT_COPY_BY_STATE] = "as neither end is known",
+};
+
+static size_t add(char text[SIZE], size_t n, const char *before, const struct iot_words bytes,
+                  const char *what)
+{
+    int more = snprintf(text + n, SIZE - n, "%s%s %s", before, bytes.text, what);
+    return more > 0 && (size_t)more < SIZE - n ? n + (size_t)more : n;
+}
+
+/* "To GPUs: 1.07 GB, of it 0.90 GB pageable, 0.17 GB pinned; 1.00 GB artifact by …, …." */
+static bool of_direction(const struct iot_report_gpu *g, size_t d, char text[SIZE])
+{
+    static const char *const memories[] = {NULL, "pageable", "pinned"};
+    int64_t all = 0, of_memory[3] = {0};
+    for (size_t k = 0; k < g->n_copies; k++)
+        if (g->copies[k].direction == directions[d].direction) {
+            all += g->copies[k].bytes;
+            of_memory[g->copies[k].memory % 3] += g->copies[k].bytes;
+        }
+    if (!all)
+        return false;
+    size_t n = (size_t)snprintf(text, SIZE, "%s: %s", directions[d].name, iot_people_bytes(all).text);
+    for (int m = 1; m < 3; m++)
+        if (of_memory[m])
+            n = add(text, n, ", ", iot_people_bytes(of_memory[m]), memories[m]);
+    const char *before = "; ";
+    for (int rule = 0; rule < IOT_COPY_RULES; rule++)
+        for (int o = 0; o < IOT_OBJECTS; o++) {
+            int64_t bytes = 0;
+            char what[96];
+            for (size_t k = 0; k < g->n_copies; k++)
+                if (g->copies[k].direction == directions[d].direction &&
+                    g->copies[k].rule == rule && g->copies[k].object == o)
+                    bytes += g->copies[k].bytes;
+            if (!bytes)
+                continue;
+            snprintf(what, sizeof what, "are %s %s", iot_object_names[o], rules[rule]);
+            n = add(text, n, before, iot_people_bytes(bytes), what);
+            before = ", ";
+        }
+    snprintf(text + n, SIZE - n, ".");
+    return true;
+}
+
+static void of_device(const struct iot_gpu_device *d, char text[SIZE])
+{
+    if (!d->kernels) {
+        snprintf(text, SIZE,
+                 "gpu%u: its kernels were not recorded, so that nothing is known of when it idled.",
+                 d->device);
+        return;
+    }
+    int64_t io = 0;
+    for (int o = 0; o < IOT_OBJECTS; o++)
+        io += d->idle_of_ns[o];
+    size_t n = (size_t)snprintf(text, SIZE, "gpu%u: busy %s, idle %s", d->device,
+                                iot_people_time(d->busy_ns).text, iot_people_time(d->idle_ns).text);
+    const char *before = ", because of I/O: ";
+    for (int o = 0; o < IOT_OBJECTS; o++)
+        if (d->idle_of_ns[o]) {
+            n = add(text, n, before, iot_people_time(d->idle_of_ns[o]), iot_object_names[o]);
+            before = ", ";
+        }
+    snprintf(text + n, SIZE - n, io ? "." : ", none of it because of I/O.");
+}
+
+static void of_rank(const struct iot_gpu_rank *rank, char text[SIZE])
+{
+    char times[40];
+    snprintf(times, sizeof times, "%s", iot_people_many(rank->collectives, "collective").text);
+    if (rank->matched)
+        snprintf(text, SIZE,
+                 "gpu%u of process %u: in %s %s waiting for the other ranks, %s moving bytes.",
+                 rank->device, rank->pid, times, iot_people_time(rank->waited_ns).text,
+                 iot_people_time(rank->transfer_ns).text);
+    else
+        snprintf(text, SIZE,
+                 "gpu%u of process %u: %s in %s, waiting for other ranks included: those are not in this "
+                 "trace.",
+                 rank->device, rank->pid, iot_people_time(rank->transfer_ns).text, times);
+}
+
+static void of_path(const struct iot_path_parts *p, char text[SIZE])
+{
+    snprintf(text, SIZE,
+             "Without I/O, GPUs hold the run for %s: %s of work, %s from launches to starts, %s between "
+             "operations.",
+             iot_people_time(p->gpu_ns).text,
+             iot_people_time(p->gpu_ns - p->gpu_launch_ns - p->gpu_gap_ns).text,
+             iot_people_time(p->gpu_launch_ns).text, iot_people_time(p->gpu_gap_ns).text);
+}
+
+/* "model.safetensors: ready after 1.90 s: 1.20 s storage, 0.30 s decode, 0.40 s pageable HtoD." */
+static void of_artifact(const struct iot_report_file *f, char text[SIZE])
+{
+    static const char *const memory[] = {"", "pageable ", "pinned ", "partly pageable "};
+    const char *slash = strrchr(f->path, '/');
+    const struct iot_ready *x = &f->ready;
+    snprintf(text, SIZE, "%.255s: ready after %s: %s storage, %s decode, %s %sHtoD.",
+             slash && slash[1] ? slash + 1 : f->path,
+             iot_people_time(x->storage_ns + x->decode_ns + x->placement_ns).text,
+             iot_people_time(x->storage_ns).text, iot_people_time(x->decode_ns).text,
+             iot_people_time(x->placement_ns).text, memory[x->memory & IOT_HOST_MIXED]);
+}
+
+enum { ARTIFACTS_SHOWN = 5, RANKS_SHOWN = 16 };
+
+bool iot_words_gpu(const struct iot_report *r, size_t line, char text[SIZE])
+{
+    const struct iot_report_gpu *g = r->gpu;
+    size_t artifacts = 0;
+    if (!g)
+        return false;
+    for (size_t d = 0; d < DIRECTIONS; d++)
+        if (of_direction(g, d, text) && !line--)
+            return true;
+    for (size_t i = 0; i < r->n_files && artifacts < ARTIFACTS_SHOWN; i++) {
+        if (!r->files[i].ready.placement_ns)
+            continue;
+        artifacts++;
+        if (!line--) {
+            of_artifact(&r->files[i], text);
+            return true;
+        }
+    }
+    for (size_t k = 0; k < g->n_devices; k++)
+        if (!line--) {
+            of_device(&g->devices[k], text);
+            return true;
+        }
+    for (size_t k = 0; k < g->n_ranks && k < RANKS_SHOWN; k++)
+        if (!line--) {
+            of_rank(&g->ranks[k], text);
+            return true;
+        }
+    if (line || !r->model->path.gpu_ns)
+        return false;
+    of_path(&r->model->path, text);
+    return true;
+}

@@ -1,0 +1,1 @@
+/* See cuda.h here. */
