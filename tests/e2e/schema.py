@@ -4,8 +4,9 @@ The fields are those of the report's schema in their order; the rules of conserv
 on every report that a test makes.
 """
 
-OBJECTS = ["input", "artifact", "state", "output", "other"]
+import schema_ranks
 
+OBJECTS = ["input", "artifact", "state", "output", "other"]
 TOP = ["schema", "run", "wall_ns", "path", "model", "objects", "total", "files", "phases", "queues",
        "advice", "evidence", "waits", "steps", "ranges", "marks", "sites", "gpu"]
 GPU = ["copies", "devices", "ranks", "path", "ranges_forgotten"]
@@ -25,7 +26,6 @@ MARK = ["name", "marks", "first_ns", "last_ns"]
 RUN = ["command", "host", "start_realtime_ns", "processes", "lanes", "events", "dropped_events",
        "salvaged_processes", "clock", "untraced", "not_seen", "storage", "runqueue_ns",
         "fingerprint", "window", "uncalled", "version", "ranks"]
-RANK = ["job", "rank", "local_rank", "world_size", "source", "processes"]
 WINDOW = ["run_ns", "older_events", "parts", "trace"]
 WHOLE_TRACE = ["events", "data_ops", "metadata_ops", "sync_ops", "read_bytes", "write_bytes", "call_ns"]
 UNCALLED = ["pid", "exe", "read_bytes", "write_bytes"]
@@ -101,14 +101,6 @@ def check_row(bad, what, row):
     check_reads(bad, what, row)
     check_fit(bad, what, row)
     check_ready(bad, what, row)
-
-
-def check_ranks(bad, ranks):
-    for row in ranks:
-        bad.fields("a rank", RANK, row)
-        numbers = [row[key] for key in ("rank", "local_rank", "world_size")]
-        if not all(n is None or is_count(n) for n in numbers) or row["processes"] < 1:
-            bad.append(f"ranks of the run: {row}")
 
 
 def check_reads(bad, what, row):
@@ -394,7 +386,7 @@ def check_report(report, complete=True):
         if report["run"]["uncalled"] is None and report["run"]["window"] is None:
             bad.append("uncalled is not known of a whole run")
         check_uncalled(bad, report["run"]["uncalled"])
-        check_ranks(bad, report["run"]["ranks"])
+        schema_ranks.check_ranks(bad, report["run"]["ranks"])
         check_files(bad, report)
         check_gpu(bad, report)
         check_curve(bad, report)
@@ -472,7 +464,7 @@ def example():
         "run_ns": 5000, "older_events": 0,
         "parts": [{"start_ns": 10, "end_ns": 610}, {"start_ns": 700, "end_ns": 1100}],
         "trace": dict.fromkeys(WHOLE_TRACE, 1 << 20)}}
-    run["ranks"] = [dict(zip(RANK, ("", 3, None, 4, "slurm", 2)))]
+    run["ranks"] = [dict(row) for row in schema_ranks.EXAMPLE]
     run["uncalled"] = {"read_bytes": 7, "write_bytes": 2, "processes": [
         dict(zip(UNCALLED, (1, "/bin/a", 5, 2))), dict(zip(UNCALLED, (2, "/bin/b", 2, 0)))]}
     phases = []
@@ -559,8 +551,7 @@ BREAKS = {
                                    change("files", 2, "hidden_ns", by=-60)),
     "recoverable beyond service": change("files", 2, "recoverable_ns", by=51),
     "a total beside its objects": change("total", "metadata_ops"),
-    "a rank of nobody": lambda r: r["run"]["ranks"][0].update(processes=0),
-    "a rank below none": lambda r: r["run"]["ranks"][0].update(rank=-1),
+    **schema_ranks.WRONG,
     "unseen bytes of nobody": change("run", "uncalled", "read_bytes"),
     "unseen bytes out of order": lambda r: r["run"]["uncalled"]["processes"].reverse(),
     "a file row lost": lambda r: r["files"].pop(),
