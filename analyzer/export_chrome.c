@@ -55,7 +55,7 @@ static void put_names(struct writer *w)
 {
     const struct iot_trace *t = w->x->trace;
     put_name(w, "process_name", PATH_PID, 0, "critical path");
-    put_name(w, "process_name", COUNTER_PID, 0, "bytes a second");
+    put_name(w, "process_name", COUNTER_PID, 0, "counters");
     for (size_t p = 0; p < t->n_processes; p++)
         put_name(w, "process_name", t->processes[p].pid, t->processes[p].pid, t->processes[p].exe);
     for (uint32_t l = 0; l < t->n_lanes; l++)
@@ -138,6 +138,18 @@ static void put_rates(struct writer *w, const struct iot_timeline_rates *rates)
     }
 }
 
+static void put_length(void *user, size_t queue, const char *name, int64_t t_ns, int64_t length)
+{
+    struct writer *w = user;
+    (void)queue;
+    begin(w, "C", name, COUNTER_PID, 0);
+    put_us(&w->json, "ts", t_ns);
+    iot_json_put_object(&w->json, "args");
+    iot_json_put_int(&w->json, "messages", length);
+    iot_json_end_object(&w->json);
+    iot_json_end_object(&w->json);
+}
+
 int iot_export_chrome(const struct iot_exported *x, FILE *out)
 {
     struct writer w = {.x = x};
@@ -155,6 +167,7 @@ int iot_export_chrome(const struct iot_exported *x, FILE *out)
     }
     int failed = iot_path_walk(x->model, put_stretch, &w);
     put_rates(&w, rates);
+    failed |= iot_timeline_queues(x, put_length, &w);
     iot_json_end_array(&w.json);
     iot_json_end_object(&w.json);
     free(rates);

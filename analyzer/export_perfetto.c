@@ -47,7 +47,7 @@ static const char *const notes[] = {[NOTE_PATH] = "path",
                                     [NOTE_EXPOSED] = "exposed_ns",
                                     [NOTE_RESULT] = "result"};
 
-/* Tracks are numbered: 1 the path, then counters, processes, lanes. */
+/* Tracks are numbered: 1 the path, then counters, processes, lanes, queues. */
 enum { PATH_TRACK = 1, COUNTER_TRACKS, PROCESS_TRACKS = COUNTER_TRACKS + IOT_OBJECTS };
 
 struct writer {
@@ -58,6 +58,7 @@ struct writer {
     unsigned char *wakes;    /* by event: an arrow begins there */
     int64_t *open;           /* ends of the slices that are open in the lane under way */
     size_t n_open, room;
+    size_t queues; /* whose track the reader knows */
     int failed;
 };
 
@@ -353,6 +354,22 @@ static void put_rates(struct writer *w, const struct iot_timeline_rates *rates)
         }
 }
 
+static void put_length(void *user, size_t queue, const char *name, int64_t t_ns, int64_t length)
+{
+    struct writer *w = user;
+    uint64_t track = lane_track(w->x, (uint32_t)w->x->trace->n_lanes) + queue;
+    if (queue == w->queues) {
+        begin_track(w, track, name);
+        put_text(&w->part, COUNTER_UNIT, "messages");
+        end_part(w, TRACK_COUNTER);
+        end_track(w);
+        w->queues++;
+    }
+    begin_event(w, TYPE_COUNTER, track);
+    put_double(&w->message, EVENT_COUNTER, (double)length);
+    end_event(w, t_ns);
+}
+
 int iot_export_perfetto(const struct iot_exported *x, FILE *out)
 {
     struct writer w = {.x = x, .out = out};
@@ -376,6 +393,8 @@ int iot_export_perfetto(const struct iot_exported *x, FILE *out)
         w.failed = iot_path_walk(x->model, put_stretch, &w);
     if (!w.failed)
         put_rates(&w, rates);
+    if (!w.failed)
+        w.failed = iot_timeline_queues(x, put_length, &w);
     iot_bytes_free(&w.packet);
     iot_bytes_free(&w.message);
     iot_bytes_free(&w.part);

@@ -1,7 +1,9 @@
 #include "analyzer/export_timeline.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "analyzer/queue_moves.h"
 #include "analyzer/time_columns.h"
 
 struct iot_timeline_rates *iot_timeline_rates(const struct iot_exported *x)
@@ -25,6 +27,48 @@ double iot_timeline_rate(const struct iot_exported *x, const struct iot_timeline
     int64_t ns = iot_column_start(wall_ns, IOT_TIMELINE_COLUMNS, column + 1) -
                  iot_column_start(wall_ns, IOT_TIMELINE_COLUMNS, column);
     return ns > 0 ? (double)rates->bytes[object][column] / (double)ns * 1e9 : 0;
+}
+
+struct lengths {
+    const struct iot_exported *x;
+    iot_timeline_length *put;
+    void *user;
+    size_t queues;
+};
+
+/* Within so short a time only the last length counts. */
+enum { LENGTHS = 10000 };
+
+static int is_listed(const struct iot_report *r, const char *name)
+{
+    size_t k = 0;
+    while (k < r->n_queues && strcmp(r->queues[k].name, name))
+        k++;
+    return k < r->n_queues;
+}
+
+static int put_lengths(void *user, const char *name, const struct iot_move *moves, size_t n)
+{
+    struct lengths *l = user;
+    int64_t wall_ns = l->x->model->wall_ns, length = 0;
+    if (!is_listed(l->x->report, name))
+        return 0;
+    for (size_t k = 0; k < n; k++) {
+        length = length + moves[k].by > 0 ? length + moves[k].by : 0;
+        if (k + 1 == n ||
+            moves[k + 1].t_ns / (wall_ns / LENGTHS + 1) != moves[k].t_ns / (wall_ns / LENGTHS + 1))
+            l->put(l->user, l->queues, name, moves[k].t_ns, length);
+    }
+    l->queues++;
+    return 0;
+}
+
+int iot_timeline_queues(const struct iot_exported *x, iot_timeline_length *put, void *user)
+{
+    struct lengths lengths = {.x = x, .put = put, .user = user};
+    return x->report->n_queues
+               ? iot_queue_moves(x->trace, x->model->stream_source, x->arena, put_lengths, &lengths)
+               : 0;
 }
 
 void iot_timeline_stretch(const struct iot_exported *x, const struct iot_stretch *stretch,

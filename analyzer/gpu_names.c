@@ -63,8 +63,10 @@ static uint32_t add_row(struct rows *rows, uint64_t hash, const struct row *row)
     char name[64];
     int n = snprintf(name, sizeof name, "gpu%u:%s", row->device,
                      row->copy < 0 ? "collective" : copies[row->copy].name);
-    snprintf(name + n, sizeof name - (size_t)n, row->carried ? " of %u" : row->early ? " early" : "",
-             row->carried);
+    if (row->carried)
+        snprintf(name + n, sizeof name - (size_t)n, " of %u", row->carried);
+    else if (row->early)
+        strcpy(name + n, " early");
     if (make_room(rows))
         return IOT_NO_INDEX;
     char *text = iot_arena_text(files->arena, name, strlen(name));

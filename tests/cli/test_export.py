@@ -43,6 +43,17 @@ if os.fork() == 0:
     os._exit(0)
 os.read(read, 5)
 os.wait()
+# A queue: twenty messages, most of them ahead of their reader.
+read, write = os.pipe()
+def take():
+    time.sleep(0.05)
+    for _ in range(20):
+        os.read(read, 8)
+thread = threading.Thread(target=take)
+thread.start()
+for _ in range(20):
+    os.write(write, b"message.")
+thread.join()
 """
 NAME = os.fsdecode(b'a "b",c;d\n\xff\x1b[31m<&>.bin')
 
@@ -100,6 +111,13 @@ class Export(unittest.TestCase):
         return re.sub(r"[\x00-\x1f\x7f-\x9f\udc80-\udcff]",
                       lambda m: "".join(f"\\x{byte:02x}" for byte in os.fsencode(m[0])), path)
 
+    def same_queue(self, lengths):
+        """A counter's (ns, messages) of the one queue: as the report says, and empty at the end."""
+        queue, = self.report["queues"]
+        self.assertEqual(max(length for _, length in lengths), queue["length"]["max"])
+        self.assertEqual(lengths[-1][1], 0)
+        self.assertEqual([t for t, _ in lengths], sorted(t for t, _ in lengths))
+
     def test_sqlite(self):
         path = self.export("run.db", "sqlite")
         database = sqlite3.connect(path)
@@ -152,6 +170,8 @@ class Export(unittest.TestCase):
         starts = {e["id"] for e in trace["traceEvents"] if e["ph"] == "s"}
         self.assertEqual(starts, {e["id"] for e in trace["traceEvents"] if e["ph"] == "f"})
         self.assertGreaterEqual(len(starts), 5)  # four joins, the pipe, the child
+        self.same_queue([(e["ts"] * 1000, e["args"]["messages"]) for e in trace["traceEvents"]
+                         if e["ph"] == "C" and e["name"].startswith("pipe:")])
         names = [e["args"]["name"] for e in trace["traceEvents"] if e["ph"] == "M"]
         self.assertTrue(any(name.startswith("thread 1") for name in names), names)
 
@@ -244,6 +264,9 @@ class Export(unittest.TestCase):
         self.assertEqual(sum(s["end"] - s["start"] for s in path), self.report["wall_ns"])
         self.assertIn(str(self.folder / "place" / NAME), {s.get("path") for s in calls})
         self.assertGreaterEqual(got["arrows"], 5)
+        queues = [lengths for name, lengths in got["counters"].items() if name.startswith("pipe:")]
+        self.assertEqual(len(queues), 1)
+        self.same_queue(queues[0])
         columns = got["counters"]["output bandwidth"]
         width = self.report["wall_ns"] / len(columns) / 1e9
         written = [row["bytes"] for row in self.report["objects"] if row["object"] == "output"][0]
