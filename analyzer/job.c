@@ -13,7 +13,8 @@ static const enum iot_sum_column spread_columns[IOT_SPREADS] = {
 const char *iot_unit_label(const struct iot_unit *u, char text[IOT_LABEL_BYTES])
 {
     if (u->identity.rank >= 0)
-        snprintf(text, IOT_LABEL_BYTES, "rank %lld on %.100s", (long long)u->identity.rank, u->host);
+        snprintf(text, IOT_LABEL_BYTES, "rank %lld on %.100s", (long long)u->identity.rank,
+                 u->host);
     else if (u->n_ranks)
         snprintf(text, IOT_LABEL_BYTES, "ranks %lld to %lld on %.100s", (long long)u->ranks[0],
                  (long long)u->ranks[u->n_ranks - 1], u->host);
@@ -72,8 +73,8 @@ static int set_latency(struct iot_figures *f, const struct iot_calls *calls, int
     return 0;
 }
 
-/* The times of a class stand at the mean of its sizes, as many as a sample keeps, evenly spread over its
- * calls. */
+/* The times of a class stand at the mean of its sizes, as many as a sample keeps, evenly spread
+ * over its calls. */
 static void sample_class(struct iot_fit_sample *sample, const struct iot_call_class *class_)
 {
     int64_t n = 0, seen = 0;
@@ -116,8 +117,7 @@ static int sum_objects(struct iot_job *job)
         *f = iot_job_figures(&sums);
         f->recoverable_ns = sums.at[IOT_COLUMN_recoverable_ns];
         job->objects[o].files = (uint64_t)sums.at[IOT_COLUMN_files];
-        if (set_latency(f, &p->calls[o], sums.at[IOT_COLUMN_max_ns]) ||
-            set_fit(f, &p->calls[o]))
+        if (set_latency(f, &p->calls[o], sums.at[IOT_COLUMN_max_ns]) || set_fit(f, &p->calls[o]))
             return -1;
     }
     job->total = iot_job_figures(&total);
@@ -153,7 +153,8 @@ static int make_files(struct iot_job *job)
         const struct iot_partial_file *f = &p->files[i];
         const int64_t *rest = p->rest[f->object].at, *at = f->sums.at;
         job->files[i] = (struct iot_job_file){
-            f, iot_job_figures(&f->sums), left(rest[IOT_COLUMN_cut_exposed_ns], at[IOT_COLUMN_cut_exposed_ns]),
+            f, iot_job_figures(&f->sums),
+            left(rest[IOT_COLUMN_cut_exposed_ns], at[IOT_COLUMN_cut_exposed_ns]),
             left(rest[IOT_COLUMN_cut_service_ns], at[IOT_COLUMN_cut_service_ns]),
             left(rest[IOT_COLUMN_cut_bytes], at[IOT_COLUMN_cut_bytes])};
     }
@@ -260,7 +261,8 @@ static int make_hosts(struct iot_job *job)
     if (!job->hosts)
         return -1;
     for (size_t k = 0; k < p->n_units; k++) {
-        job->hosts[k] = (struct iot_job_host){.host = p->units[k].host, .units = 1, .slow_object = -1};
+        job->hosts[k] =
+            (struct iot_job_host){.host = p->units[k].host, .units = 1, .slow_object = -1};
         memcpy(job->hosts[k].objects, p->units[k].objects, sizeof job->hosts[k].objects);
     }
     qsort(job->hosts, p->n_units, sizeof *job->hosts, by_host);
@@ -290,7 +292,8 @@ static int by_double(const void *a, const void *b)
 }
 
 /* The lower median over the hosts that have such calls; -1 if fewer than two have. */
-static double median_rate(const struct iot_job *job, int object, enum iot_sum_column per, double *rates)
+static double median_rate(const struct iot_job *job, int object, enum iot_sum_column per,
+                          double *rates)
 {
     size_t n = 0;
     for (size_t h = 0; h < job->n_hosts; h++) {
@@ -319,8 +322,8 @@ static int find_slow(struct iot_job *job)
             double of_call = rate(host, o, IOT_COLUMN_data_ops);
             double excess = (double)host->objects[o].at[IOT_COLUMN_data_service_ns] *
                             (1 - byte / of_byte) / (double)host->units;
-            if (of_byte < slow * byte || of_call < slow * call || excess < (double)job->wall_ns / 100 ||
-                excess <= (double)host->excess_ns)
+            if (of_byte < slow * byte || of_call < slow * call ||
+                excess < (double)job->wall_ns / 100 || excess <= (double)host->excess_ns)
                 continue;
             host->slow_object = o;
             host->excess_ns = excess < 9e18 ? (int64_t)excess : INT64_MAX;

@@ -18,19 +18,14 @@ struct iot_spread {
     int64_t min, median, max;
     size_t min_unit, max_unit;
 };
-enum iot_spread_of {
-    IOT_SPREAD_EXPOSED,
-    IOT_SPREAD_SERVICE,
-    IOT_SPREAD_BYTES,
-    IOT_SPREADS
-};
+enum iot_spread_of { IOT_SPREAD_EXPOSED, IOT_SPREAD_SERVICE, IOT_SPREAD_BYTES, IOT_SPREADS };
 extern const char *const iot_spread_names[IOT_SPREADS];
 
 struct iot_job_host {
     const char *host;
     size_t units;
     struct iot_sums objects[IOT_OBJECTS];
-    int slow_object; /* -1: not slow */
+    int slow_object;   /* -1: not slow */
     int64_t excess_ns; /* of its data calls on that object, over those at the median host's rate */
     double times;      /* as slow as that */
 };
@@ -52,7 +47,7 @@ struct iot_job {
     int64_t wall_ns, unit_wall_ns; /* of the slowest unit; of all */
     struct iot_report_object objects[IOT_OBJECTS];
     struct iot_figures total;
-    int64_t path[7]; /* IOT_UNIT_compute_ns and on, summed up */
+    int64_t path[7];               /* IOT_UNIT_compute_ns and on, summed up */
     int64_t curve[IOT_UNIT_CURVE]; /* of the slowest unit at each lambda */
     struct iot_spread wall, spread[IOT_OBJECTS][IOT_SPREADS];
     size_t straggler;
@@ -62,9 +57,9 @@ struct iot_job {
     size_t n_shared;
     struct iot_job_host *hosts; /* by name */
     size_t n_hosts;
-    size_t n_boots;                 /* of hosts: units of one boot share a clock */
-    int64_t start_spread_ns;        /* from the first start to the last, by the hosts' clocks */
-    struct iot_job_lines notes;     /* what is wrong or uncertain */
+    size_t n_boots;             /* of hosts: units of one boot share a clock */
+    int64_t start_spread_ns;    /* from the first start to the last, by the hosts' clocks */
+    struct iot_job_lines notes; /* what is wrong or uncertain */
     struct iot_job_lines ranks, shared_words, slow; /* what lies between the units */
     struct iot_arena *arena;
 };

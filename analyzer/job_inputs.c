@@ -40,7 +40,8 @@ bool iot_job_is_job(const char *path)
     return n > 0;
 }
 
-/* The folders of ranks in the folder of a job. A rank that recorded nothing has one without files. */
+/* The folders of ranks in the folder of a job. A rank that recorded nothing has one without files.
+ */
 static int add_ranks(struct iot_partial *partial, const char *folder,
                      const struct iot_partial_how *how, char error[512])
 {
@@ -76,7 +77,8 @@ int iot_job_read(struct iot_partial *partial, char *const *paths, int n,
     if (failed)
         return -1;
     if (!partial->n_units) {
-        snprintf(error, 512, "%.300s: holds no unit; give partial results or folders of traces", paths[0]);
+        snprintf(error, 512, "%.300s: holds no unit; give partial results or folders of traces",
+                 paths[0]);
         return -1;
     }
     if (iot_partial_order(partial)) {

@@ -89,8 +89,9 @@ static int note_ranks(struct iot_job *job, size_t from, size_t to, int64_t *rank
     if (n)
         qsort(ranks, n, sizeof *ranks, by_number);
     if (world >= 0 && least != world &&
-        iot_job_say(job, &job->notes, "Units of %s do not agree on its ranks: from %" PRId64 " to %" PRId64
-                    ".", name, least, world))
+        iot_job_say(job, &job->notes,
+                    "Units of %s do not agree on its ranks: from %" PRId64 " to %" PRId64 ".", name,
+                    least, world))
         return -1;
     if (world < 0 || !n)
         return 0;
@@ -113,8 +114,9 @@ static int note_ranks(struct iot_job *job, size_t from, size_t to, int64_t *rank
                               world, name, absent, absent == 1 ? "is" : "are", missing.text))
         return -1;
     return ranks[n - 1] >= world
-               ? iot_job_say(job, &job->notes, "A unit of %s says it is rank %" PRId64 " of %" PRId64 ".",
-                             name, ranks[n - 1], world)
+               ? iot_job_say(job, &job->notes,
+                             "A unit of %s says it is rank %" PRId64 " of %" PRId64 ".", name,
+                             ranks[n - 1], world)
                : 0;
 }
 
@@ -132,14 +134,18 @@ static int note_twins(struct iot_job *job)
                  !strcmp(x->identity.job, y->identity.job))
             add(&rivals, iot_unit_label(y, label));
     }
-    if (same.n && iot_job_say(job, &job->notes,
-                              "The same run is in here more than once, and counts as often: %s. Give each "
-                              "result once.", same.text))
+    if (same.n &&
+        iot_job_say(job, &job->notes,
+                    "The same run is in here more than once, and counts as often: %s. Give each "
+                    "result once.",
+                    same.text))
         return -1;
-    return rivals.n ? iot_job_say(job, &job->notes,
-                                  "Different runs say that they are the same rank of the same job: %s. "
-                                  "All of them count.", rivals.text)
-                    : 0;
+    return rivals.n
+               ? iot_job_say(job, &job->notes,
+                             "Different runs say that they are the same rank of the same job: %s. "
+                             "All of them count.",
+                             rivals.text)
+               : 0;
 }
 
 static int note_jobs(struct iot_job *job)
@@ -153,8 +159,8 @@ static int note_jobs(struct iot_job *job)
     int64_t *ranks = malloc((n_ranks + 1) * sizeof *ranks);
     int failed = !ranks;
     for (size_t from = 0, to; from < p->n_units && !failed; from = to) {
-        for (to = from + 1; to < p->n_units && !strcmp(p->units[from].identity.job,
-                                                       p->units[to].identity.job);)
+        for (to = from + 1;
+             to < p->n_units && !strcmp(p->units[from].identity.job, p->units[to].identity.job);)
             to++;
         jobs++;
         failed = note_ranks(job, from, to, ranks);
@@ -162,11 +168,14 @@ static int note_jobs(struct iot_job *job)
     free(ranks);
     if (!failed && jobs > 1)
         failed = iot_job_say(job, &job->notes,
-                             "The units are of %zu jobs: their figures are summed up all the same.", jobs);
+                             "The units are of %zu jobs: their figures are summed up all the same.",
+                             jobs);
     if (!failed && nameless && p->n_units > 1)
-        failed = iot_job_say(job, &job->notes,
-                             "%zu of %zu units do not say which rank they are: whether one is missing is "
-                             "not known.", nameless, p->n_units);
+        failed = iot_job_say(
+            job, &job->notes,
+            "%zu of %zu units do not say which rank they are: whether one is missing is "
+            "not known.",
+            nameless, p->n_units);
     return failed ? -1 : note_twins(job);
 }
 
@@ -192,17 +201,20 @@ static int note_damage(struct iot_job *job)
         if (u->numbers[IOT_UNIT_part_of_ns])
             add(&parts, label);
     }
-    if (parts.n && iot_job_say(job, &job->notes,
-                               "Of %zu of %zu units only a part of the run is in these figures: %s.",
-                               parts.n, p->n_units, parts.text))
+    if (parts.n &&
+        iot_job_say(job, &job->notes,
+                    "Of %zu of %zu units only a part of the run is in these figures: %s.", parts.n,
+                    p->n_units, parts.text))
         return -1;
-    if (damaged.n && iot_job_say(job, &job->notes,
-                                 "The traces of %zu of %zu units are damaged, and only part of them was "
-                                 "read: %s (%.300s).", damaged.n, p->n_units, damaged.text, first))
+    if (damaged.n &&
+        iot_job_say(job, &job->notes,
+                    "The traces of %zu of %zu units are damaged, and only part of them was "
+                    "read: %s (%.300s).",
+                    damaged.n, p->n_units, damaged.text, first))
         return -1;
-    if (dropped.n && iot_job_say(job, &job->notes,
-                                 "%zu of %zu units have calls that could not be recorded: %s.", dropped.n,
-                                 p->n_units, dropped.text))
+    if (dropped.n &&
+        iot_job_say(job, &job->notes, "%zu of %zu units have calls that could not be recorded: %s.",
+                    dropped.n, p->n_units, dropped.text))
         return -1;
     return untraced.n ? iot_job_say(job, &job->notes,
                                     "%zu of %zu units have processes that were not traced: %s.",
@@ -240,7 +252,9 @@ static int note_set_clocks(struct iot_job *job, const struct iot_unit **units, s
         if ((__int128)most - least > SLEWED_NS)
             add(&set, units[from]->host);
     }
-    return set.n ? iot_job_say(job, &job->notes, "The clock was set while the job ran on: %s.", set.text) : 0;
+    return set.n ? iot_job_say(job, &job->notes, "The clock was set while the job ran on: %s.",
+                               set.text)
+                 : 0;
 }
 
 static int note_clocks(struct iot_job *job)
@@ -270,14 +284,15 @@ static int note_clocks(struct iot_job *job)
     if (failed || job->start_spread_ns <= TOGETHER_NS)
         return failed;
     char label[IOT_LABEL_BYTES], other[IOT_LABEL_BYTES];
-    return iot_job_say(
-        job, &job->notes,
-        "By their hosts' clocks, units started up to %s apart (%s, then %s): %s. No figure compares "
-        "times of two hosts.",
-        iot_people_time(job->start_spread_ns).text, iot_unit_label(&p->units[first_unit], label),
-        iot_unit_label(&p->units[last_unit], other),
-        job->n_boots > 1 ? "clocks differ, or they did not run together"
-                         : "they did not run together");
+    return iot_job_say(job, &job->notes,
+                       "By their hosts' clocks, units started up to %s apart (%s, then %s): %s. No "
+                       "figure compares "
+                       "times of two hosts.",
+                       iot_people_time(job->start_spread_ns).text,
+                       iot_unit_label(&p->units[first_unit], label),
+                       iot_unit_label(&p->units[last_unit], other),
+                       job->n_boots > 1 ? "clocks differ, or they did not run together"
+                                        : "they did not run together");
 }
 
 int iot_job_notes(struct iot_job *job)

@@ -40,7 +40,8 @@ static void put_files(const struct iot_page *page, const struct iot_job *job, si
     if (!shown)
         return;
     fputc('\n', page->out);
-    iot_page_heading(page, "  exposed object   units  file (+: what units that do not name it may add)");
+    iot_page_heading(page,
+                     "  exposed object   units  file (+: what units that do not name it may add)");
     for (size_t i = 0; i < shown; i++) {
         const struct iot_job_file *f = &job->files[i];
         char more[48];
@@ -91,8 +92,10 @@ void iot_job_write_markdown(const struct iot_job *job, FILE *out, size_t top)
               out);
     for (size_t i = 0; i < shown; i++) {
         const struct iot_job_file *f = &job->files[i];
-        fprintf(out, "| %s | %s | %s | %s | %s | %s | <code>", iot_people_time(f->figures.exposed_ns).text,
-                iot_people_time(f->error_exposed_ns).text, iot_people_time(f->figures.service_ns).text,
+        fprintf(out, "| %s | %s | %s | %s | %s | %s | <code>",
+                iot_people_time(f->figures.exposed_ns).text,
+                iot_people_time(f->error_exposed_ns).text,
+                iot_people_time(f->figures.service_ns).text,
                 iot_people_bytes(f->figures.bytes).text, iot_object_names[f->file->object],
                 iot_people_count(f->file->sums.at[IOT_COLUMN_units]).text);
         iot_write_markdown(out, f->file->path, NAME_BYTES);

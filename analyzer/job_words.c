@@ -23,8 +23,9 @@ void iot_job_verdict(const struct iot_job *job, char text[IOT_LABEL_BYTES * 4])
     snprintf(text, IOT_LABEL_BYTES * 4,
              "%s on %s took %s; with no I/O in any of them, the slowest would take %s (%s less)",
              iot_people_many((int64_t)job->partial->n_units, "unit").text,
-             iot_people_many((int64_t)job->n_hosts, "host").text, iot_people_time(job->wall_ns).text,
-             iot_people_time(without).text, iot_people_share(adds, job->wall_ns).text);
+             iot_people_many((int64_t)job->n_hosts, "host").text,
+             iot_people_time(job->wall_ns).text, iot_people_time(without).text,
+             iot_people_share(adds, job->wall_ns).text);
 }
 
 static int say_straggler(struct iot_job *job)
@@ -54,8 +55,8 @@ static int say_straggler(struct iot_job *job)
         return -1;
     for (size_t k = 0; k < u->n_waits && u->waits[k].waited_ns >= of_weight(job); k++) {
         const struct iot_unit_wait *w = &u->waits[k];
-        if (iot_job_say(job, &job->ranks, "In it, %.80s waited %s for %.80s %.20s %.300s (%s).", w->waiter,
-                        iot_people_time(w->waited_ns).text, w->other, w->doing, w->path,
+        if (iot_job_say(job, &job->ranks, "In it, %.80s waited %s for %.80s %.20s %.300s (%s).",
+                        w->waiter, iot_people_time(w->waited_ns).text, w->other, w->doing, w->path,
                         iot_object_names[w->object]))
             return -1;
     }
@@ -76,8 +77,7 @@ static int say_spread(struct iot_job *job)
                         label(job, exposed->max_unit, most)))
             return -1;
         if (o == IOT_OUTPUT && bytes->max / 2 > bytes->median &&
-            iot_job_say(job, &job->ranks,
-                        "Output is uneven: %s writes %s, the median unit %s.",
+            iot_job_say(job, &job->ranks, "Output is uneven: %s writes %s, the median unit %s.",
                         label(job, bytes->max_unit, most), iot_people_bytes(bytes->max).text,
                         iot_people_bytes(bytes->median).text))
             return -1;
@@ -90,12 +90,12 @@ static int say_shared(struct iot_job *job)
     for (size_t k = 0; k < job->n_shared && k < SHARED_SHOWN; k++) {
         const struct iot_job_file *f = &job->files[job->shared[k]];
         int64_t largest = f->file->sums.at[IOT_COLUMN_largest_read_bytes];
-        if (iot_job_say(job, &job->shared_words,
-                        "%.400s: read by %s, %s together, %s by the one that reads most (%.1f times).",
-                        f->file->path,
-                        iot_people_many(f->file->sums.at[IOT_COLUMN_units], "unit").text,
-                        iot_people_bytes(f->figures.read_bytes).text, iot_people_bytes(largest).text,
-                        largest ? (double)f->figures.read_bytes / (double)largest : 0.0))
+        if (iot_job_say(
+                job, &job->shared_words,
+                "%.400s: read by %s, %s together, %s by the one that reads most (%.1f times).",
+                f->file->path, iot_people_many(f->file->sums.at[IOT_COLUMN_units], "unit").text,
+                iot_people_bytes(f->figures.read_bytes).text, iot_people_bytes(largest).text,
+                largest ? (double)f->figures.read_bytes / (double)largest : 0.0))
             return -1;
     }
     return 0;
@@ -106,11 +106,12 @@ static int say_slow(struct iot_job *job)
     for (size_t h = 0; h < job->n_hosts; h++) {
         const struct iot_job_host *host = &job->hosts[h];
         if (host->slow_object >= 0 &&
-            iot_job_say(job, &job->slow,
-                        "%.100s takes %.1f times as long for a byte of %s as the median host; at its rate "
-                        "each of its units would spend %s less.",
-                        host->host, host->times, iot_object_names[host->slow_object],
-                        iot_people_time(host->excess_ns).text))
+            iot_job_say(
+                job, &job->slow,
+                "%.100s takes %.1f times as long for a byte of %s as the median host; at its rate "
+                "each of its units would spend %s less.",
+                host->host, host->times, iot_object_names[host->slow_object],
+                iot_people_time(host->excess_ns).text))
             return -1;
     }
     return 0;

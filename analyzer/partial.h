@@ -1,9 +1,11 @@
-/* The result of one unit (a process tree on one host) or of many, small, and such that adding two is
- * associative and commutative to the bit: schema iotrace-partial/1, doc/choices.md, "Many ranks".
+/* The result of one unit (a process tree on one host) or of many, small, and such that adding two
+ * is associative and commutative to the bit: schema iotrace-partial/1, doc/choices.md, "Many
+ * ranks".
  *
  * Integers only, none below 0; a sum above IOT_SUM_MAX stays at it. Units stay rows
- * of their own. Files are summed up by path and object; of a unit only those are named that add most,
- * the others are one row an object with the largest value that none of them exceeds (the cut-off).
+ * of their own. Files are summed up by path and object; of a unit only those are named that add
+ * most, the others are one row an object with the largest value that none of them exceeds (the
+ * cut-off).
  */
 #ifndef IOT_ANALYZER_PARTIAL_H
 #define IOT_ANALYZER_PARTIAL_H
@@ -109,14 +111,15 @@ int iot_partial_add_folder(struct iot_partial *partial, const char *folder,
                            const struct iot_partial_how *how, char error[512]);
 
 /* The same of a report with all its files. Returns 0, -1 without memory. */
-int iot_partial_add_report(struct iot_partial *partial, const struct iot_report *report, size_t top);
+int iot_partial_add_report(struct iot_partial *partial, const struct iot_report *report,
+                           size_t top);
 
-/* Adds what a file holds. Returns 0, or -1 with one line in `error` (file, byte offset, what to do);
- * then what was read of it is in there, and the partial is of no use. */
+/* Adds what a file holds. Returns 0, or -1 with one line in `error` (file, byte offset, what to
+ * do); then what was read of it is in there, and the partial is of no use. */
 int iot_partial_add_file(struct iot_partial *partial, const char *path, char error[512]);
 /* The same from memory. */
-int iot_partial_add_memory(struct iot_partial *partial, const char *name, const void *bytes, size_t n,
-                           char error[512]);
+int iot_partial_add_memory(struct iot_partial *partial, const char *name, const void *bytes,
+                           size_t n, char error[512]);
 
 /* Units and files into their one order. Returns 0, -1 without memory. */
 int iot_partial_order(struct iot_partial *partial);

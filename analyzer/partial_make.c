@@ -62,8 +62,8 @@ static int64_t time_at(const struct iot_model *model, double lambda)
     return model->wall_ns;
 }
 
-/* The ranks of its processes. One: it is the unit's. Several, as under an `mpirun` that is traced itself:
- * they are one unit. */
+/* The ranks of its processes. One: it is the unit's. Several, as under an `mpirun` that is traced
+ * itself: they are one unit. */
 static int set_ranks(struct iot_partial *p, struct iot_unit *u, const struct iot_report *r)
 {
     const struct iot_identity *found = NULL;
@@ -137,8 +137,8 @@ static int set_waits(struct iot_partial *p, struct iot_unit *u, const struct iot
     for (size_t k = 0; k < r->n_waits && k < IOT_UNIT_WAITS; k++) {
         const struct iot_waited *w = &r->waits[k];
         struct iot_unit_wait *to = &u->waits[u->n_waits++];
-        *to = (struct iot_unit_wait){copy(p, w->waiter), copy(p, w->other),  copy(p, w->doing),
-                                     copy(p, w->path),   w->object, w->waited_ns};
+        *to = (struct iot_unit_wait){copy(p, w->waiter), copy(p, w->other), copy(p, w->doing),
+                                     copy(p, w->path),   w->object,         w->waited_ns};
         if (!to->waiter || !to->other || !to->doing || !to->path)
             return -1;
     }
@@ -173,8 +173,8 @@ static int add_calls(struct iot_partial *p, const struct iot_report *r)
         if (r->of_event[i] == IOT_NO_INDEX || !iot_report_is_timed(r, i))
             continue;
         int64_t bytes = r->trace->events.bytes[i];
-        struct iot_call_class *class_ = iot_calls_class(
-            &p->calls[r->files[r->of_event[i]].object], iot_call_class_of(bytes));
+        struct iot_call_class *class_ =
+            iot_calls_class(&p->calls[r->files[r->of_event[i]].object], iot_call_class_of(bytes));
         if (!class_)
             return -1;
         class_->bytes = iot_sum(class_->bytes, bytes > 0 ? bytes : 0);
@@ -268,7 +268,8 @@ static int add_files(struct iot_partial *p, const struct iot_report *r, size_t t
 
 int iot_partial_add_report(struct iot_partial *partial, const struct iot_report *report, size_t top)
 {
-    return add_unit(partial, report) || add_calls(partial, report) || add_files(partial, report, top)
+    return add_unit(partial, report) || add_calls(partial, report) ||
+                   add_files(partial, report, top)
                ? -1
                : 0;
 }

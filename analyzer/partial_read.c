@@ -1,5 +1,5 @@
-/* Partial results from JSON. They are read as they are written, member after member: what else is in
- * there is an error, since merging would lose it. */
+/* Partial results from JSON. They are read as they are written, member after member: what else is
+ * in there is an error, since merging would lose it. */
 #include <string.h>
 
 #include "analyzer/arena.h"
@@ -313,8 +313,8 @@ int iot_partial_add_file(struct iot_partial *partial, const char *path, char err
     return read_opened(&r, path, error);
 }
 
-int iot_partial_add_memory(struct iot_partial *partial, const char *name, const void *bytes, size_t n,
-                           char error[512])
+int iot_partial_add_memory(struct iot_partial *partial, const char *name, const void *bytes,
+                           size_t n, char error[512])
 {
     struct reader r = {.partial = partial};
     if (iot_json_in_open_memory(&r.in, bytes, n)) {

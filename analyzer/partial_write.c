@@ -1,4 +1,5 @@
-/* Partial results as JSON: each row in one order of columns, nothing that is not said of the run. */
+/* Partial results as JSON: each row in one order of columns, nothing that is not said of the run.
+ */
 #include <stdlib.h>
 
 #include "analyzer/json_out.h"

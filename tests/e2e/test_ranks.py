@@ -161,6 +161,18 @@ def check_says(job, *sentences):
     return [f"does not say {s!r}:\n{text}" for s in sentences if not re.search(s, text)] + long
 
 
+def check_together(place):
+    """As under a launcher that is traced itself."""
+    folder, part = place / "together", place / "together.part"
+    line = "IOTRACE_RANK=0 cat shared.bin >/dev/null; IOTRACE_RANK=1 cat shared.bin >/dev/null"
+    subprocess.run(["sh", "-c", line], cwd=place, check=True,
+                   env=plain({"IOTRACE_WORLD_SIZE": "3"} | harness.preload_env(folder)))
+    iotrace("report", folder, "--partial", "-o", part)
+    (unit,) = job_of(part)["units"]
+    bad = [] if (unit["rank"], unit["ranks"]) == (None, [0, 1]) else [f"ranks of the unit: {unit}"]
+    return bad + check_says([part], r"Of the 3 ranks of the job, 1 is missing here: 2\.")
+
+
 def check_markdown(job):
     text = iotrace("report", job, "--format", "markdown")
     return [] if "# I/O of a job" in text and "## Ranks" in text else [text]
@@ -216,6 +228,7 @@ def main():
         out.run("what a job's report says", lambda: check_says(
             [job], r"Of the 5 ranks of job train, 1 is missing here: 3\.", r"longest took .* \(rank 4 on",
             r"shared\.bin: read by 4 units", r"Output is uneven: rank 4"))
+        out.run("several ranks in one unit", lambda: check_together(place))
         out.run("as Markdown", lambda: check_markdown(job))
         out.run("the same run twice", lambda: check_says(
             [job, folders[1]], r"The same run is in here more than once, .*: rank 1 on"))

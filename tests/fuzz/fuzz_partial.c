@@ -1,5 +1,6 @@
-/* Any bytes are a partial result, or one line that says what is wrong. What is read is written and read
- * again as the same bytes, and with itself merges in either order; each report of it comes to an end. */
+/* Any bytes are a partial result, or one line that says what is wrong. What is read is written and
+ * read again as the same bytes, and with itself merges in either order; each report of it comes to
+ * an end. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Partial results: however units are split and merged, the bytes are the same, and their sums are those
- * of the units' own reports. */
+/* Partial results: however units are split and merged, the bytes are the same, and their sums are
+ * those of the units' own reports. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,7 +131,8 @@ static void check_sums(const struct made *text, const struct truth *truth)
     iot_partial_free(&p);
 }
 
-static const struct iot_partial_file *find(const struct iot_partial *p, const struct iot_partial_file *f)
+static const struct iot_partial_file *find(const struct iot_partial *p,
+                                           const struct iot_partial_file *f)
 {
     for (size_t i = 0; i < p->n_files; i++)
         if (p->files[i].object == f->object && !strcmp(p->files[i].path, f->path))
