@@ -89,24 +89,43 @@ int iot_call_sites_find(struct iot_call_site **sites, size_t *n, size_t most,
     return failed ? -1 : 0;
 }
 
+/* So many of the outermost frames stay where not all fit: they tell which part of the program it
+ * is. */
+enum { OUTERMOST = 2 };
+
 void iot_call_site_words(const struct iot_call_site *site, char *to, size_t bytes)
 {
+    static const char left_out[] = "... > ";
     const struct iot_place *shown[IOT_SITE_FRAMES];
     uint32_t n_shown = 0, any_python = 0;
-    size_t n = 0;
+    size_t all = 0, n = 0;
     for (uint32_t k = 0; k < site->n_frames; k++)
         any_python |= site->frames[k].is_python;
     for (uint32_t k = 0; k < site->n_frames; k++) {
         const struct iot_place *place = &site->frames[k];
         if (k && any_python && !place->is_python)
             continue;
-        n += strlen(place->words) + 3;
-        if (n > bytes && k)
-            break;
+        all += strlen(place->words) + 3;
         shown[n_shown++] = place;
     }
-    n = 0;
+
+    uint32_t inner = n_shown, outer = n_shown;
+    if (all > bytes) {
+        outer = n_shown > OUTERMOST ? n_shown - OUTERMOST : n_shown;
+        all = sizeof left_out;
+        for (uint32_t k = outer; k < n_shown; k++)
+            all += strlen(shown[k]->words) + 3;
+        for (inner = 0; inner < outer && (!inner || all <= bytes); inner++)
+            all += strlen(shown[inner]->words) + 3;
+        inner -= all > bytes && inner > 1;
+    }
     to[0] = '\0';
-    for (uint32_t k = n_shown; k-- > 0 && n < bytes;)
+    for (uint32_t k = n_shown; k-- > 0 && n < bytes;) {
+        if (k >= inner && k < outer) {
+            if (k == inner)
+                n += (size_t)snprintf(to + n, bytes - n, "%s", left_out);
+            continue;
+        }
         n += (size_t)snprintf(to + n, bytes - n, "%s%s", shown[k]->words, k ? " > " : "");
+    }
 }

@@ -35,8 +35,9 @@ int iot_call_sites_find(struct iot_call_site **sites, size_t *n, size_t most,
 struct iot_json;
 void iot_call_sites_put(struct iot_json *json, const struct iot_call_site *sites, size_t n);
 
-/* "train.py:50 main > train.py:42 load_batch": the innermost frames that fit, the caller first. Of native
- * code that Python called only the innermost. */
+/* "train.py:50 main > train.py:42 load_batch": the caller first. Where not all frames fit, "..."
+ * stands for those between the outermost and the innermost. Of native code that Python called only
+ * the innermost. */
 void iot_call_site_words(const struct iot_call_site *site, char *to, size_t bytes);
 
 #endif

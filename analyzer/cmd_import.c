@@ -149,19 +149,26 @@ static uint32_t pid_of(int64_t told, const struct written *w)
     return (uint32_t)pid;
 }
 
+static struct iot_words many(uint64_t n, const char *noun)
+{
+    return iot_people_many((int64_t)n, noun);
+}
+
 static void tell(const char *path, size_t processes, const struct iot_imported *done)
 {
     iot_write_printable(stdout, path, strlen(path));
     if (processes > 1)
         printf(": %zu processes", processes);
-    printf(": %s; %" PRIu64 " threads, %" PRIu64 " GPU streams, %" PRIu64 " steps\n"
-           "  %" PRIu64 " GPU copies of %" PRIu64 " bytes, %" PRIu64 " kernels, %" PRIu64
-           " memsets, %" PRIu64 " calls, %" PRIu64 " of them waits on record\n"
-           "  %" PRIu64 " loader ranges, %" PRIu64 " other ranges, %" PRIu64
-           " hand-offs between threads inferred\n",
-           iot_people_time(done->span_ns).text, done->threads, done->streams, done->steps,
-           done->copies, done->copied_bytes, done->kernels, done->memsets, done->calls, done->syncs,
-           done->loads, done->ranges, done->hand_offs);
+    printf(": %s; %s, %s, %s\n"
+           "  %" PRIu64 " GPU cop%s of %s, %s, %s, %s, %s of them waits on record\n"
+           "  %s, %s, %s between threads inferred\n",
+           iot_people_time(done->span_ns).text, many(done->threads, "thread").text,
+           many(done->streams, "GPU stream").text, many(done->steps, "step").text, done->copies,
+           done->copies == 1 ? "y" : "ies", iot_people_bytes((int64_t)done->copied_bytes).text,
+           many(done->kernels, "kernel").text, many(done->memsets, "memset").text,
+           many(done->calls, "call").text, iot_people_count((int64_t)done->syncs).text,
+           many(done->loads, "loader range").text, many(done->ranges, "other range").text,
+           many(done->hand_offs, "hand-off").text);
     if (done->unplaced)
         printf("  %" PRIu64 " cuda_sync records without their call: not used\n", done->unplaced);
 }

@@ -31,15 +31,16 @@ static const struct iot_option options[] = {
     {"output", 'o', "FILE", "write there; FILE is there whole or not at all", IOT_OPTION_TEXT,
      offsetof(struct options, out), NULL, NULL},
     {"rules", 0, "FILE",
-     "rules that come before the built-in ones, one a line: OBJECT GLOB [op=read|write]; OBJECT is "
+     "rules that come before the built-in ones, one a line: OBJECT GLOB [op=read|write] "
+     "[site=PLACE]; OBJECT is "
      "input, artifact, state, output or other; a GLOB without a slash is matched with the last "
      "part of a path; '#' starts a comment",
      IOT_OPTION_TEXT, offsetof(struct options, rules), NULL, NULL},
-    {"top", 0, "N",
-     "rows for the N files that add most; the others are one row for each object",
+    {"top", 0, "N", "rows for the N files that add most; the others are one row for each object",
      IOT_OPTION_COUNT, offsetof(struct options, top), NULL, NULL},
     {"events", 0, "N",
-     "analyse the newest N events, about, and sum up the others; without it as many as there is memory "
+     "analyse the newest N events, about, and sum up the others; without it as many as there is "
+     "memory "
      "for",
      IOT_OPTION_COUNT, offsetof(struct options, events), NULL, NULL},
     {"partial", 0, NULL,

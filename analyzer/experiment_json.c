@@ -277,13 +277,16 @@ int iot_experiment_read(const char *path)
     json_error_t error;
     json_t *result = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
     if (!result || strcmp(text_of(result, "schema"), SCHEMA) != 0) {
-        iot_error("experiment: %s: %s; --read takes the label of a result", path,
-                  result ? "not of the schema " SCHEMA : error.text);
+        const char *why = result               ? "not of the schema " SCHEMA
+                          : access(path, R_OK) ? strerror(errno)
+                                               : error.text;
+        iot_error("experiment: %s: %s; --read takes the label of a result", path, why);
         json_decref(result);
         return IOT_EXIT_USAGE;
     }
     const json_t *metrics = json_object_get(result, "metrics");
     print_line("run", text_of(result, "run_label"));
+    print_line("result", path);
     print_line("mode", text_of(result, "mode"));
     print_line("folder", text_of(json_object_get(result, "storage"), "runtime_dir"));
     printf("%-25s %10s %10s %6s\n", "part", "median ms", "P95 ms", "share");

@@ -1,5 +1,6 @@
 #include "analyzer/explain_families.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,10 +114,15 @@ static void put_row(const struct iot_explained_families *all, const struct iot_e
 {
     const struct iot_file_class *c = &all->explainer->classes->files[f->file];
     const char *name = all->explainer->trace->files[f->file].name, *why = c->why[c->main];
-    size_t object_columns = strlen(iot_object_names[f->object]) + 2;
+    size_t here = COLUMNS - WORDS_AT - strlen(iot_object_names[f->object]) - 2;
+    bool fits = iot_printable_columns(why, strlen(why)) <= here;
     put_figures(f, out);
-    fprintf(out, "%s: ", iot_object_names[f->object]);
-    iot_write_shortened(out, why, strlen(why), COLUMNS - WORDS_AT - object_columns);
+    fprintf(out, "%s:", iot_object_names[f->object]);
+    if (fits)
+        fputc(' ', out);
+    else
+        fprintf(out, "\n%*s", NAME_AT, "");
+    iot_write_shortened(out, why, strlen(why), fits ? here : COLUMNS - NAME_AT);
     fprintf(out, "\n%*s", NAME_AT, "");
     iot_write_shortened(out, name, strlen(name), COLUMNS - NAME_AT);
     fputc('\n', out);

@@ -7,6 +7,9 @@
 
 static const struct iot_escape label[] = {{'\\', "\\\\"}, {'"', "\\\""}, {0}};
 
+/* Of seconds: whole nanoseconds. */
+enum { NS_DIGITS = 9 };
+
 /* By object, of its figures. */
 static const struct family {
     const char *name, *unit, *help;
@@ -67,8 +70,9 @@ static void put_family(FILE *out, const struct iot_report *r, const struct famil
     for (int o = 0; o < IOT_OBJECTS; o++) {
         int64_t value = at(&r->objects[o].figures, f->at);
         if (value != IOT_NOT_COMPUTED)
-            fprintf(out, "iotrace_%s%s%s{object=\"%s\"} %.17g\n", f->name, *f->unit ? "_" : "",
-                    f->unit, iot_object_names[o], (double)value / f->per);
+            fprintf(out, "iotrace_%s%s%s{object=\"%s\"} %.*f\n", f->name, *f->unit ? "_" : "",
+                    f->unit, iot_object_names[o], f->per > 1 ? NS_DIGITS : 0,
+                    (double)value / f->per);
     }
 }
 
@@ -84,10 +88,10 @@ int iot_export_openmetrics(const struct iot_exported *x, FILE *out)
     iot_write_escaped(out, r->run.host, label, "\\\\");
     fputs("\"} 1\n", out);
     put_help(out, "wall", "seconds", "How long the run took.");
-    fprintf(out, "iotrace_wall_seconds %.17g\n", (double)x->model->wall_ns / 1e9);
+    fprintf(out, "iotrace_wall_seconds %.*f\n", NS_DIGITS, (double)x->model->wall_ns / 1e9);
     put_help(out, "path", "seconds", "What the wall time is made of.");
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
-        fprintf(out, "iotrace_path_seconds{part=\"%s\"} %.17g\n", parts[k].name,
+        fprintf(out, "iotrace_path_seconds{part=\"%s\"} %.*f\n", parts[k].name, NS_DIGITS,
                 (double)at(&x->model->path, parts[k].at) / 1e9);
     for (size_t k = 0; k < sizeof families / sizeof *families; k++)
         put_family(out, r, &families[k]);

@@ -67,10 +67,18 @@ static int put_part(const char *part, int column, int indent)
     return column + 1 + n;
 }
 
+/* An option that is needed stands among the operands, and is not in brackets again. */
+static bool stated(const char *operands, const char *part)
+{
+    size_t n = strlen(part) - 2;
+    const char *at = strstr(operands, " -");
+    return at && !strncmp(at + 1, part + 1, n) && !at[1 + n];
+}
+
 static void put_usage(const struct iot_synopsis *synopsis)
 {
     int column = printf("Usage: iotrace %s", synopsis->command), indent = column + 1;
-    if (!synopsis->ends_at_operand)
+    if (!synopsis->ends_at_operand && *synopsis->operands)
         column = put_part(synopsis->operands, column, indent);
     for (const struct iot_option *o = synopsis->options; o->name; o++) {
         int again = o->kind == IOT_OPTION_TEXTS || o->kind == IOT_OPTION_WORDS;
@@ -78,6 +86,8 @@ static void put_usage(const struct iot_synopsis *synopsis)
         snprintf(part, sizeof part, "[%s%s%s%s]%s", o->letter ? letter : "--",
                  o->letter ? "" : o->name, o->argument ? " " : "", o->argument ? o->argument : "",
                  again ? "..." : "");
+        if (stated(synopsis->operands, part))
+            continue;
         column = put_part(part, column, indent);
     }
     if (synopsis->ends_at_operand)

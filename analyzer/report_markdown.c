@@ -255,6 +255,7 @@ void iot_report_write_markdown(const struct iot_report *r, FILE *out, size_t fil
     put_steps(r, out);
     iot_report_markdown_ranges(r, out);
     put_files(r, out, files);
+    put_lines(r, out, "Where calls are made", iot_words_site);
     put_lines(r, out, "Who waited for whom", iot_words_waited);
     put_lines(r, out, "Queues", iot_words_queue);
     if (iot_words_pipes(r, text))

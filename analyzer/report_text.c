@@ -12,7 +12,7 @@
 #include "analyzer/verdict.h"
 
 /* What adds less than this share of all exposed time is not listed unasked. */
-enum { SITES_SHOWN = 5, FILES_SHOWN = 10, LISTED_FROM_PER_MILLE = 5, WHY_COLUMNS = 28 };
+enum { FILES_SHOWN = 10, LISTED_FROM_PER_MILLE = 5, WHY_COLUMNS = 28 };
 
 bool iot_text_wants_colour(FILE *out)
 {
@@ -197,28 +197,6 @@ static void put_lines(const struct iot_page *page, const char *heading,
     }
 }
 
-/* --- where calls are made --- */
-
-static void put_sites(const struct iot_page *page)
-{
-    const struct iot_report *r = page->report;
-    char text[640], words[480];
-    for (size_t i = 0; i < r->n_sites && i < SITES_SHOWN; i++) {
-        const struct iot_call_site *s = &r->sites[i];
-        if (i == 0) {
-            fputc('\n', page->out);
-            iot_page_heading(page, "Where calls are made");
-        } else if (s->exposed_ns < r->total.exposed_ns / 1000 * LISTED_FROM_PER_MILLE) {
-            break;
-        }
-        iot_call_site_words(s, words, sizeof words);
-        snprintf(text, sizeof text, "%s exposed, %s, %s: `%s`",
-                 iot_people_time(s->exposed_ns).text, iot_people_many((int64_t)s->calls, "call").text,
-                 iot_people_bytes(s->bytes).text, words);
-        iot_page_point(page, text);
-    }
-}
-
 /* --- who waited for whom, and in which queues --- */
 
 static void put_waits(const struct iot_page *page)
@@ -274,7 +252,7 @@ void iot_report_write_text(const struct iot_report *report, FILE *out,
     iot_page_ranges(&page);
     put_lines(&page, "GPUs", iot_words_gpu);
     put_files(&page);
-    put_sites(&page);
+    put_lines(&page, "Where calls are made", iot_words_site);
     put_waits(&page);
     iot_page_advice(&page);
     put_limits(&page);

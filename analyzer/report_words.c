@@ -6,7 +6,13 @@
 #include "analyzer/people.h"
 #include "analyzer/verdict.h"
 
-enum { SIZE = IOT_SENTENCE_BYTES, QUEUES_AT_MOST = 5, WAITS_AT_MOST = 5 };
+enum {
+    SIZE = IOT_SENTENCE_BYTES,
+    QUEUES_AT_MOST = 5,
+    WAITS_AT_MOST = 5,
+    SITES_AT_MOST = 5,
+    SITES_FROM_PER_MILLE = 5, /* of all exposed time */
+};
 
 const char *iot_words_from_here(const struct iot_report *r, const char *path)
 {
@@ -169,6 +175,23 @@ bool iot_words_pipes(const struct iot_report *r, char text[SIZE])
     return false;
 }
 
+/* --- where calls are made --- */
+
+bool iot_words_site(const struct iot_report *r, size_t line, char text[SIZE])
+{
+    char words[480];
+    if (line >= r->n_sites || line >= SITES_AT_MOST)
+        return false;
+    const struct iot_call_site *s = &r->sites[line];
+    if (line && s->exposed_ns < r->total.exposed_ns / 1000 * SITES_FROM_PER_MILLE)
+        return false;
+    iot_call_site_words(s, words, sizeof words);
+    snprintf(text, SIZE, "%s exposed, %s, %s: `%s`", iot_people_time(s->exposed_ns).text,
+             iot_people_many((int64_t)s->calls, "call").text, iot_people_bytes(s->bytes).text,
+             words);
+    return true;
+}
+
 /* --- what to do --- */
 
 void iot_words_advice(const struct iot_advice *a, char text[SIZE])
@@ -180,14 +203,21 @@ void iot_words_advice(const struct iot_advice *a, char text[SIZE])
                  a->action);
 }
 
-/* Service worth a word, all but unexposed. */
+/* Service worth a word, of which too little is exposed to be worth a change. */
 bool iot_words_leave(const struct iot_report *r, int object, char text[SIZE])
 {
     const struct iot_figures *f = &r->objects[object].figures;
     int64_t least = r->model->wall_ns / 100;
     if (f->service_ns <= least || f->exposed_ns >= least || f->recoverable_ns >= least)
         return false;
-    snprintf(text, SIZE, "Leave %s: its %s of I/O are hidden behind other work.",
-             iot_object_names[object], iot_people_time(f->service_ns).text);
+    const char *name = iot_object_names[object];
+    struct iot_words service = iot_people_time(f->service_ns);
+    if (f->exposed_ns <= f->service_ns / 20)
+        snprintf(text, SIZE, "Leave %s: its %s of I/O are hidden behind other work.", name,
+                 service.text);
+    else
+        snprintf(text, SIZE,
+                 "Leave %s: of its %s of I/O %s make the run longer, less than 1 %% of it.", name,
+                 service.text, iot_people_time(f->exposed_ns).text);
     return true;
 }

@@ -33,6 +33,9 @@ void iot_words_steps(const struct iot_report *report, const struct iot_phase *st
 /* What a step does on average of an object, and the P95 of what of that is exposed. */
 bool iot_words_per_step(const struct iot_phase *steady, int object, char text[IOT_SENTENCE_BYTES]);
 
+/* Where calls are made, line by line: false from where they are of no weight. */
+bool iot_words_site(const struct iot_report *report, size_t line, char text[IOT_SENTENCE_BYTES]);
+
 /* Who waited for whom, line by line: false from where they are of no weight. */
 bool iot_words_waited(const struct iot_report *report, size_t line, char text[IOT_SENTENCE_BYTES]);
 

@@ -98,7 +98,8 @@ function curveChart(report, view) {
 function stepsChart(report) {
   const starts = report.steps.starts;
   if (!starts || starts.length < 3) return null;
-  const lengths = starts.slice(1).map((s, k) => s - starts[k]);
+  const ends = [...starts.slice(1), report.phases.find((p) => p.steps).end_ns];
+  const lengths = starts.map((s, k) => ends[k] - s);
   const width = 900, height = 120, left = 60, bottom = 20, top = 8, columns = Math.min(lengths.length, 400);
   const most = Math.max(...lengths) || 1;
   const picture = chart(width, height, `Length of ${lengths.length} steps: from ${timeWords(Math.min(...lengths))} to ${timeWords(most)}`);

@@ -12,7 +12,7 @@ function metricWords(m, value) {
 
 function changeWords(m) {
   if (m.base === null || m.candidate === null) return '\u2013';
-  const by = m.candidate - m.base;
+  const by = m.shift;
   if (!by) return '0';
   const share = m.base ? ` (${by > 0 ? '+' : '\u2212'}${shareWords(Math.abs(by), Math.abs(m.base))})` : '';
   return (by > 0 ? '+' : '\u2212') + metricWords(m, Math.abs(by)) + share;
@@ -27,7 +27,7 @@ function metricsTable(comparison) {
       cell: (m) => el('span', {class: 'state state-' + m.state}, sign(m.state) + m.state.replace(/_/g, ' '))},
     {title: 'base', value: (m) => m.base, cell: (m) => metricWords(m, m.base)},
     {title: 'candidate', value: (m) => m.candidate, cell: (m) => metricWords(m, m.candidate)},
-    {title: 'change', value: (m) => m.base ? (m.candidate - m.base) / m.base : null, cell: changeWords},
+    {title: 'change', value: (m) => m.base ? m.shift / m.base : null, cell: changeWords},
     {title: 'level', text: true, value: (m) => m.level, cell: (m) => m.level},
     {title: 'why', text: true, value: (m) => m.reason || '', cell: (m) => el('span', {class: 'why'}, [m.reason, ...m.why].filter(Boolean).map(nameWords).join('; '))},
   ], rows, {shown: 20, label: 'Search figures: ', search: (m) => `${m.metric} ${m.state} ${m.reason || ''} ${m.why.join(' ')}`});

@@ -67,8 +67,14 @@ function stackedBar(parts, whole, title) {
   return bar;
 }
 
+/* Names stand between ` in sentences, as in a terminal. */
+function namesMarked(sentence) {
+  const parts = nameWords(sentence).split('`');
+  return parts.length % 2 ? parts.map((part, k) => k % 2 ? el('code', {}, part) : part) : [parts.join('`')];
+}
+
 function list(sentences) {
-  return el('ul', {class: 'points'}, ...sentences.map((s) => el('li', {}, nameWords(s))));
+  return el('ul', {class: 'points'}, ...sentences.map((s) => el('li', {}, ...namesMarked(s))));
 }
 
 function fill(id, ...children) {

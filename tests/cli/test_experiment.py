@@ -156,9 +156,9 @@ class Experiment(unittest.TestCase):
         done = self.run_it("--read", "one")
         text = done.stdout.decode()
         self.assertEqual(done.returncode, 0)
-        for part in ("artifact_save", "next:", "does not prove", "correct: yes"):
+        for part in ("result: ", "/perf-io_one.json\n", "artifact_save", "next:", "does not prove", "correct: yes"):
             self.assertIn(part, text)
-        self.refused(self.run_it("--read", "two"), "perf-io_two.json")
+        self.refused(self.run_it("--read", "two"), "perf-io_two.json: No such file or directory;")
         (self.folder / RESULTS / "perf-io_bad.json").write_text("{}")
         self.refused(self.run_it("--read", "bad"), "not of the schema")
 

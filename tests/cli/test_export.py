@@ -219,6 +219,7 @@ class Export(unittest.TestCase):
             self.assertTrue(sample or re.match(r"# (TYPE|UNIT|HELP) iotrace_[a-z_]+ \S", line), line)
             if sample:
                 values[sample[1]] = float(sample[2])
+                self.assertRegex(sample[2], r"^\d+\.\d{9}$" if "_seconds" in sample[1] else r"^\d+$")
         for row in self.report["objects"]:
             self.assertEqual(values[f'iotrace_exposed_seconds{{object="{row["object"]}"}}'],
                              row["exposed_ns"] / 1e9)

@@ -66,6 +66,10 @@ def blocking(names=NEW):
 
 
 class KnownAnswers(Case):
+    def test_what_it_says(self):
+        said = output("import", blocking().save(self.folder / "one.json"), "-o", self.trace)
+        self.assertIn(": 1.00 ms; 1 thread, 1 GPU stream, 0 steps\n  1 GPU copy of 4.10 kB, 0 kernels", said)
+
     def test_blocking_copy(self):
         for names in (NEW, OLD):
             with self.subTest(names=names["op"]):

@@ -66,6 +66,10 @@ class Options(unittest.TestCase):
                 self.assertTrue(done.stdout.startswith(f"Usage: iotrace {command} "))
                 self.assertLessEqual(max(map(len, done.stdout.splitlines())), 80)
                 self.assertEqual(run(command, "-h").stdout, done.stdout)
+                usage = " ".join(done.stdout.split("\n\n")[0].split("\n                  "))
+                self.assertNotIn("  [", done.stdout.splitlines()[0])
+                for needed in re.findall(r" (-\w [A-Z]+)(?= |$)", usage):
+                    self.assertNotIn(f"[{needed}]", usage)
                 self.assertEqual(options(command)[-1], ("h", "help", ""))
 
     def test_each_is_taken(self):

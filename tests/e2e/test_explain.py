@@ -137,6 +137,7 @@ def check_families(folder):
         bad.append(f"expected one row of in.data alone, got {data}")
     text = iotrace("explain", folder, "*").stdout.decode()
     bad += [f"over 80 columns: {line}" for line in text.splitlines() if len(line) > 80]
+    bad += [f"cut: {row['why']}" for row in rows[:20] if len(row["why"]) <= 70 and row["why"] not in text]
     return bad + ([] if f"{sum(row['files'] for row in rows)} files;" in text else [text[:80]])
 
 

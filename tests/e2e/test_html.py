@@ -37,6 +37,26 @@ for t in threads: q.put(None)
 for t in threads: t.join()
 """
 
+# Six steps, in each twenty messages through a pipe, from a call under many others.
+STEPPER = """
+import ctypes, os, sys, threading, time
+step = ctypes.CDLL(None).iotrace_step
+r, w = os.pipe()
+def take():
+    while os.read(r, 100): pass
+def a_function_with_a_long_name_so_that_its_frame_is_wide(depth):
+    if depth: return a_function_with_a_long_name_so_that_its_frame_is_wide(depth - 1)
+    for _ in range(20): os.write(w, b'x' * 100)
+t = threading.Thread(target=take)
+t.start()
+for _ in range(6):
+    step()
+    a_function_with_a_long_name_so_that_its_frame_is_wide(8)
+    time.sleep(0.005)
+os.close(w)
+t.join()
+"""
+
 
 def page_of(folder, *options):
     return harness.ask("report", folder, "--format", "html", *options)
@@ -273,6 +293,41 @@ def check_looks(path):
     return bad
 
 
+def check_words(place):
+    """Names in sentences are marked as such, every step has its bar, and no figure of a call site is out of sight."""
+    folder, path = place / "steps", place / "steps.html"
+    done = harness.run([harness.command(), "run", "-o", folder, "--stacks", "sites", "--", sys.executable, "-c", STEPPER])
+    path.write_bytes(page_of(folder))
+    bad = [f"status {done.status} ({done.tail()})"] * bool(done.status)
+    with opened(path, width=1300) as b:
+        queues = b.run("[...document.querySelectorAll('#queues .points li')].map((e) => [e.textContent, e.querySelectorAll('code').length])")
+        if not queues or any("`" in text or marked != 2 for text, marked in queues):
+            bad.append(f"queues: {queues}")
+        bars = b.run("[...document.querySelectorAll('#phases .chart rect title')].map((e) => e.textContent)")
+        if len(bars) != 6 or not bars[-1].startswith("step 6: "):
+            bad.append(f"steps: {bars}")
+        wide, seen = b.run("(() => { const e = document.querySelector('#sites .scroll'); return [e.scrollWidth, e.clientWidth]; })()")
+        if wide > seen:
+            bad.append(f"call sites are {wide} pixels wide on {seen}")
+        return bad + troubles(b)
+
+
+def check_change(place):
+    """The shift of a figure that is tested, as in text, and not the difference of the medians."""
+    made = json.loads((place / "base.json").read_text())
+    sides = {"base": (200, 210, 100), "candidate": (500, 300, 505)}
+    for side, walls in sides.items():
+        (place / f"reports-{side}").mkdir()
+        for k, ms in enumerate(walls):
+            (place / f"reports-{side}" / f"{k}.json").write_text(json.dumps(made | {"wall_ns": ms * 10**6}))
+    (place / "shift.html").write_bytes(compared(place, place / "reports-base", place / "reports-candidate", "html"))
+    with opened(place / "shift.html") as b:
+        rows = b.run("[...document.querySelectorAll('table tbody tr')].map((r) => [...r.cells].map((c) => c.textContent.replaceAll('\\u00a0', ' ')))")
+        found = [r for r in rows if r[0] == "wall"]
+        good = found and "+295 ms (+148 %)" in found[0]
+        return troubles(b) + ([] if good else [f"wall: {found}"])
+
+
 def in_browser(out, place):
     folder, path = place / "hostile trace", place / "page.html"
     checks = {
@@ -281,6 +336,8 @@ def in_browser(out, place):
         "tables are sorted and searched": lambda: check_tables(path),
         "light, dark, narrow, contrast and names": lambda: check_looks(path),
     }
+    checks["names, steps and call sites"] = lambda: check_words(place)
+    checks["a comparison: the change of a figure"] = lambda: check_change(place)
     checks["a comparison: zoom, pan, click and keys"] = lambda: check_path_view(place / "compare.html")
     checks["a comparison: looks"] = lambda: check_looks(place / "compare.html")
     checks["a comparison with a report"] = lambda: check_looks(place / "compare-report.html")

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """From where calls are made: stacks by site and at each call, with the names of their functions."""
 import csv
+import html
 import json
 import os
 import re
@@ -126,7 +127,8 @@ def by_site(place):
     bad = [] if 1 <= len(here) <= 2 and here[0]["calls"] >= 20 else [f"sites {here}"]
     text = harness.ask("report", folder).decode()
     told = harness.ask("explain", folder, place / "data").decode()
-    for what, where in (("the report", text), ("explain", told)):
+    marked = html.unescape(harness.ask("report", folder, "--format", "markdown").decode())
+    for what, where in (("the report", text), ("explain", told), ("Markdown", marked)):
         if "reads_innermost" not in where:
             bad.append(f"{what} names no function: {where[-400:]}")
     return bad

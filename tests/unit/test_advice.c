@@ -236,6 +236,26 @@ Test(advice, when_it_is_not_io)
     done(run);
 }
 
+/* What is exposed of it is not said to be hidden. */
+Test(advice, what_may_stay)
+{
+    struct iot_test_run *run = iot_test_run_new(1000 * MS);
+    char words[IOT_SENTENCE_BYTES];
+    make(run);
+    struct iot_figures *f = &report.objects[IOT_STATE].figures;
+    f->service_ns = 100 * MS;
+    f->exposed_ns = f->recoverable_ns = 5 * MS;
+    cr_assert(iot_words_leave(&report, IOT_STATE, words));
+    cr_expect_str_eq(words, "Leave state: its 100 ms of I/O are hidden behind other work.");
+    f->exposed_ns = f->recoverable_ns = 9 * MS;
+    cr_assert(iot_words_leave(&report, IOT_STATE, words));
+    cr_expect_str_eq(words, "Leave state: of its 100 ms of I/O 9.00 ms make the run longer, less "
+                            "than 1 % of it.");
+    f->exposed_ns = f->recoverable_ns = 10 * MS;
+    cr_expect_not(iot_words_leave(&report, IOT_STATE, words));
+    done(run);
+}
+
 /* The advice, the evidence and the verdict speak of one figure, however little is computed. */
 Test(advice, a_busy_machine)
 {
