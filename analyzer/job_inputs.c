@@ -30,8 +30,9 @@ bool iot_job_is_job(const char *path)
     struct stat st;
     if (stat(path, &st))
         return false; /* whoever reads it says so */
-    if (!S_ISDIR(st.st_mode))
-        return true;
+    size_t n_path = strlen(path), suffix = sizeof IOT_FILE_SUFFIX - 1;
+    if (!S_ISDIR(st.st_mode)) /* a file of a trace is neither: it is told so */
+        return n_path < suffix || strcmp(path + n_path - suffix, IOT_FILE_SUFFIX) != 0;
     struct dirent **entries = NULL;
     int n = is_run(path) ? 0 : scandir(path, &entries, is_rank, NULL);
     for (int k = 0; k < n; k++)
