@@ -2,6 +2,8 @@
 #include <stdlib.h>
 
 #include "analyzer/cmd.h"
+#include "analyzer/job.h"
+#include "analyzer/job_inputs.h"
 #include "analyzer/out_file.h"
 #include "analyzer/progress.h"
 #include "analyzer/report_html.h"
@@ -17,6 +19,7 @@ struct options {
     const char *out, *rules;
     size_t top; /* SIZE_MAX: not given */
     size_t events, format;
+    bool partial;
 };
 
 static const struct iot_option options[] = {
@@ -40,15 +43,20 @@ static const struct iot_option options[] = {
      "memory "
      "for",
      IOT_OPTION_COUNT, offsetof(struct options, events), NULL, NULL},
+    {"partial", 0, NULL,
+     "instead of a report, its integers, to be merged with others: a file of the schema "
+     "iotrace-partial/1; --top N: files that each unit names, 64 if not given",
+     IOT_OPTION_FLAG, offsetof(struct options, partial), NULL, NULL},
     {0},
 };
 
 const struct iot_synopsis iot_synopsis_report = {
     .command = "report",
     .summary = "which I/O makes a run longer, and by how much",
-    .operands = "DIR",
+    .operands = "DIR...",
     .about = "Says which I/O, of which object, makes a run longer. DIR is the folder of its\n"
-             "trace.\n",
+             "trace. Several, the folder of a job with those of its ranks, or partial results\n"
+             "are one report: of a job, in text, markdown or json (iotrace-job/1).\n",
     .options = options,
 };
 
@@ -115,18 +123,73 @@ static int report(const char *folder, const struct options *o)
     return status;
 }
 
+/* --- several --- */
+
+static void write_job(const struct iot_job *job, FILE *out, const struct options *o)
+{
+    enum { FILES_SHOWN = 20 };
+    if (o->format == JSON)
+        iot_job_write_json(job, out, o->top);
+    else if (o->format == MARKDOWN)
+        iot_job_write_markdown(job, out, o->top == SIZE_MAX ? FILES_SHOWN : o->top);
+    else
+        iot_job_write_text(job, out, iot_text_wants_colour(out), o->top);
+}
+
+static int write_partial(const struct iot_partial *partial, const struct options *o)
+{
+    struct iot_job job = {0};
+    struct iot_out_file out;
+    int status = IOT_EXIT_USAGE;
+    if (!o->partial && iot_job_make(&job, partial))
+        iot_error("report: out of memory for %zu units", partial->n_units);
+    else if (!(status = iot_out_file_open(&out, o->out))) {
+        if (o->partial)
+            iot_partial_write(partial, out.stream);
+        else
+            write_job(&job, out.stream, o);
+        status = iot_out_file_close(&out);
+    }
+    iot_job_free(&job);
+    return status;
+}
+
+static int report_job(char *const *paths, int n, const struct options *o)
+{
+    struct iot_partial partial;
+    char error[512] = "report: out of memory";
+    const struct iot_partial_how how = {
+        o->rules, o->partial && o->top != SIZE_MAX ? o->top : IOT_PARTIAL_FILES, o->events};
+    int status = IOT_EXIT_USAGE;
+
+    if (o->format == HTML || o->format == LEDGER || (o->partial && o->format != TEXT)) {
+        iot_error("report: %s; leave out --format, or give one folder",
+                  o->partial ? "--partial has a format of its own"
+                             : "several runs are text, markdown or json");
+        return IOT_EXIT_USAGE;
+    }
+    iot_progress_start();
+    int failed = iot_partial_init(&partial) || iot_job_read(&partial, paths, n, &how, error);
+    iot_progress_end();
+    if (failed)
+        iot_error("%s", error);
+    else
+        status = write_partial(&partial, o);
+    iot_partial_free(&partial);
+    return status;
+}
+
 int iot_cmd_report(int argc, char **argv)
 {
     struct options o = {.top = SIZE_MAX};
     struct iot_parsed parsed = iot_options_parse(&iot_synopsis_report, argc, argv, &o);
     if (parsed.done)
         return parsed.status;
-    if (parsed.n_operands == 1)
-        return report(parsed.operands[0], &o);
-    if (!parsed.n_operands)
+    if (!parsed.n_operands) {
         iot_error("report: needs the folder of a trace; see 'iotrace report --help'");
-    else
-        iot_error("report: takes one folder, got %d; several runs in one report are not supported",
-                  parsed.n_operands);
-    return IOT_EXIT_USAGE;
+        return IOT_EXIT_USAGE;
+    }
+    if (parsed.n_operands > 1 || o.partial || iot_job_is_job(parsed.operands[0]))
+        return report_job(parsed.operands, parsed.n_operands, &o);
+    return report(parsed.operands[0], &o);
 }

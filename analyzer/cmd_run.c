@@ -15,6 +15,8 @@
 #include "analyzer/report_text.h"
 #include "analyzer/reporting.h"
 #include "analyzer/run_folder.h"
+#include "format/file.h"
+#include "format/identity.h"
 #include "format/window.h"
 
 enum { TSC, MONOTONIC, NO_CLOCK };
@@ -150,13 +152,27 @@ static int set_environment(const struct options *options, const char *folder, co
            (of_gpu && setenv("IOTRACE_CUDA", of_gpu, 1));
 }
 
+static const char *of_environment(void *unused, const char *name)
+{
+    (void)unused;
+    return getenv(name);
+}
+
 static int take_folder(struct shared *shared, const struct options *options, const char *program)
 {
     const char *wanted = options->folder ? options->folder : getenv("IOTRACE_DIR");
-    char own[300], error[512], folder[4096];
+    char own[4096], error[512], folder[4096];
+    size_t n = 0;
+    const char *rank = iot_identity_rank(&n, of_environment, NULL);
 
-    snprintf(own, sizeof own, "iotrace-%.200s-%ld", basename(program), (long)getpid());
-    if (iot_run_folder_take(folder, &shared->made, wanted && *wanted ? wanted : own, error)) {
+    /* What the recorder does itself where it is preloaded by hand. */
+    if (!wanted || !*wanted)
+        snprintf(own, sizeof own, "iotrace-%.200s-%ld", basename(program), (long)getpid());
+    else if (rank)
+        snprintf(own, sizeof own, "%s/" IOT_RANK_FOLDER "%.*s", wanted, (int)n, rank);
+    else
+        snprintf(own, sizeof own, "%s", wanted);
+    if (iot_run_folder_take(folder, &shared->made, own, error)) {
         iot_error("%s", error);
         return -1;
     }

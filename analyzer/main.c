@@ -14,6 +14,7 @@ const struct iot_command iot_commands[] = {
     {&iot_synopsis_export, iot_cmd_export},
     {&iot_synopsis_import, iot_cmd_import},
     {&iot_synopsis_ledger, iot_cmd_ledger},
+    {&iot_synopsis_merge, iot_cmd_merge},
     {&iot_synopsis_report, iot_cmd_report},
     {&iot_synopsis_run, iot_cmd_run},
     {&iot_synopsis_top, iot_cmd_top},

@@ -23,7 +23,8 @@ int iot_report_make(struct iot_report *report, const struct iot_trace *trace,
     failed = failed || iot_rows_reads(&rows) || iot_rows_phases(&rows, steps) ||
              iot_rows_coding(&rows) || iot_rows_order(&rows, top) || iot_rows_group(&rows) ||
              iot_rows_latency(&rows) || iot_rows_fit(&rows) || iot_rows_recoverable(&rows) ||
-             iot_report_run(report) || iot_report_untraced(report) || iot_report_uncalled(report) ||
+             iot_report_run(report) || iot_report_ranks(report) ||
+             iot_report_untraced(report) || iot_report_uncalled(report) ||
              iot_report_not_seen(report) ||
              iot_call_sites_find(&report->sites, &report->n_sites, IOT_REPORT_SITES, trace, model,
                                  IOT_NO_INDEX, &report->changed, report->arena) ||
@@ -56,6 +57,7 @@ void iot_report_free(struct iot_report *report)
     iot_advice_free(report->advice);
     free(report->run.untraced);
     free(report->run.uncalled);
+    free(report->run.ranks);
     free(report->run.not_seen);
     free(report->run.filesystems);
     iot_arena_free(report->arena);

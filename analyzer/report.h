@@ -97,6 +97,12 @@ struct iot_uncalled {
     uint64_t read_bytes, write_bytes;
 };
 
+/* Processes of the run that say the same of themselves. */
+struct iot_rank {
+    const struct iot_identity *identity;
+    uint64_t processes;
+};
+
 struct iot_report_run {
     const char *const *command; /* NULL-terminated */
     const char *host, *cpu, *kernel;
@@ -115,6 +121,8 @@ struct iot_report_run {
     uint64_t uncalled_read_bytes, uncalled_write_bytes;
     struct iot_uncalled *uncalled; /* by bytes, most first; those with some */
     size_t n_uncalled;
+    struct iot_rank *ranks; /* by job, then rank */
+    size_t n_ranks;
     const char **filesystems; /* "mount point type", of the files with data */
     size_t n_filesystems;
 };
@@ -155,6 +163,9 @@ int iot_report_make(struct iot_report *report, const struct iot_trace *trace,
                     const struct iot_model *model, const struct iot_classes *classes,
                     const struct iot_steps *steps, size_t top);
 void iot_report_free(struct iot_report *report);
+
+/* Whether an event that has a row is a data call whose time is service: latency is of these. */
+int iot_report_is_timed(const struct iot_report *report, size_t event);
 
 /* "warm", "cold", "mixed" or "unknown": what the page cache held of files when they were opened to
  * be read. */

@@ -154,6 +154,7 @@ static void put_run(struct iot_json *json, const struct iot_report *r)
     put_window(json, r);
     put_uncalled(json, r);
     iot_json_put_string(json, "version", IOT_VERSION); /* of what made the report */
+    iot_report_put_ranks(json, run);
     iot_json_end_object(json);
 }
 

@@ -16,4 +16,7 @@ void iot_report_put_steps(struct iot_json *json, const struct iot_report *report
 void iot_report_put_ranges(struct iot_json *json, const struct iot_report *report); /* and marks */
 void iot_report_put_gpu(struct iot_json *json, const struct iot_report *report);
 
+/* "ranks": which ranks of which jobs the run's processes are. */
+void iot_report_put_ranks(struct iot_json *json, const struct iot_report_run *run);
+
 #endif

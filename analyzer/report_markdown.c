@@ -102,7 +102,8 @@ static void put_row(FILE *out, const char *name, const char *files, const struct
     put_rate(out, f);
 }
 
-static void put_objects(const struct iot_report *r, FILE *out)
+void iot_markdown_ledger(FILE *out, const struct iot_report_object *objects,
+                         const struct iot_figures *total)
 {
     uint64_t files = 0;
     fputs("| object | files | bytes | calls | service | exposed | hidden | recoverable | "
@@ -110,12 +111,12 @@ static void put_objects(const struct iot_report *r, FILE *out)
           "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|\n",
           out);
     for (int o = 0; o < IOT_OBJECTS; o++) {
-        const struct iot_figures *f = &r->objects[o].figures;
-        files += r->objects[o].files;
-        put_row(out, iot_object_names[o], iot_people_count((int64_t)r->objects[o].files).text, f);
+        const struct iot_figures *f = &objects[o].figures;
+        files += objects[o].files;
+        put_row(out, iot_object_names[o], iot_people_count((int64_t)objects[o].files).text, f);
         fprintf(out, " %s |\n", iot_cache_scope(f));
     }
-    put_row(out, "total", iot_people_count((int64_t)files).text, &r->total);
+    put_row(out, "total", iot_people_count((int64_t)files).text, total);
     fputs(" |\n", out);
 }
 
@@ -248,7 +249,7 @@ void iot_report_write_markdown(const struct iot_report *r, FILE *out, size_t fil
     put_sentence(out, "**", verdict, "**\n\n");
     iot_words_composition(r, text);
     put_sentence(out, "", text, "\n\n");
-    put_objects(r, out);
+    iot_markdown_ledger(out, r->objects, &r->total);
     if (iot_words_faults(r, text))
         put_sentence(out, "\n", text, "\n");
     put_steps(r, out);

@@ -11,6 +11,10 @@
  * ferror(out). */
 void iot_report_write_markdown(const struct iot_report *report, FILE *out, size_t files);
 
+/* Objects and their total as a table. */
+void iot_markdown_ledger(FILE *out, const struct iot_report_object *objects,
+                         const struct iot_figures *total);
+
 /* The part of it on what the program marks; nothing if there is none. */
 void iot_report_markdown_ranges(const struct iot_report *report, FILE *out);
 

@@ -132,12 +132,16 @@ int iot_rows_order(struct iot_rows *rows, size_t top)
 
 /* --- percentiles --- */
 
-static int is_timed(const struct iot_rows *rows, size_t i)
+int iot_report_is_timed(const struct iot_report *r, size_t i)
 {
-    const struct iot_report *r = rows->report;
-    return rows->of_event[i] != IOT_NO_INDEX && r->model->part[i] == IOT_PART_IO &&
+    return r->model->part[i] == IOT_PART_IO &&
            iot_op_info(r->trace->events.op[i])->class_ == IOT_DATA &&
            r->trace->events.op[i] != IOT_OP_GPU_MEMCPY_REST;
+}
+
+static int is_timed(const struct iot_rows *rows, size_t i)
+{
+    return rows->of_event[i] != IOT_NO_INDEX && iot_report_is_timed(rows->report, i);
 }
 
 /* The calls' buckets, row after row; first[row] is where a row's start. */

@@ -68,6 +68,7 @@ int iot_report_advise(struct iot_report *report);
 
 /* report->run. */
 int iot_report_run(struct iot_report *report);
+int iot_report_ranks(struct iot_report *report);
 int iot_report_untraced(struct iot_report *report);
 int iot_report_uncalled(struct iot_report *report);
 int iot_report_not_seen(struct iot_report *report);

@@ -73,15 +73,16 @@ static void put_row(FILE *out, const char *name, const struct iot_figures *f)
             iot_people_time(f->recoverable_ns).text, rate);
 }
 
-static void put_ledger(const struct iot_page *page)
+void iot_page_ledger(const struct iot_page *page, const struct iot_report_object *objects,
+                     const struct iot_figures *total)
 {
     char heading[IOT_TEXT_COLUMNS + 1];
     snprintf(heading, sizeof heading, "%-8s %9s %9s %9s %9s %9s %11s %8s", "object", "bytes",
              "calls", "service", "exposed", "hidden", "recoverable", "GB/s");
     iot_page_heading(page, heading);
     for (int o = 0; o < IOT_OBJECTS; o++)
-        put_row(page->out, iot_object_names[o], &page->report->objects[o].figures);
-    put_row(page->out, "total", &page->report->total);
+        put_row(page->out, iot_object_names[o], &objects[o].figures);
+    put_row(page->out, "total", total);
 }
 
 static void put_serialization(const struct iot_page *page)
@@ -240,7 +241,7 @@ void iot_report_write_text(const struct iot_report *report, FILE *out,
     if (!style->brief)
         put_composition(&page);
     fputc('\n', out);
-    put_ledger(&page);
+    iot_page_ledger(&page, report->objects, &report->total);
     if (style->brief) {
         put_faults(&page); /* without it, what is mapped looks as if nothing were loaded */
         return;

@@ -18,6 +18,10 @@ void iot_page_wrapped(const struct iot_page *page, const char *text, size_t inde
 /* A line of a list, or several. */
 void iot_page_point(const struct iot_page *page, const char *text);
 
+/* Objects and their total as a table. */
+void iot_page_ledger(const struct iot_page *page, const struct iot_report_object *objects,
+                     const struct iot_figures *total);
+
 /* The sections "Steps" and "What the program marks" (if there is any) and "What to do". */
 void iot_page_steps(const struct iot_page *page);
 void iot_page_ranges(const struct iot_page *page);

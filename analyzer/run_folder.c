@@ -20,6 +20,8 @@ enum { SPARE_BYTES = 64 };
 /* Sets `made` if the last one was not there. */
 static int make_folders(char *path, bool *made)
 {
+    if ((*made = !mkdir(path, 0755)) || errno != ENOENT)
+        return *made || errno == EEXIST ? 0 : -1;
     for (char *p = path + 1; *p; p++) {
         if (*p != '/')
             continue;

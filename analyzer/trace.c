@@ -72,6 +72,8 @@ static void on_fact(void *user, uint32_t tag, const char *value, size_t bytes)
     char *text = iot_arena_text(reader->arena, value, bytes);
     if (!text) {
         reader->failed = 1;
+    } else if (tag == IOT_FACT_IDENTITY) {
+        iot_identity_read(&p->identity, text);
     } else if (tag == IOT_FACT_COMMAND) {
         const char *const *command = split_command(reader->arena, text, bytes);
         if (command)
@@ -113,8 +115,10 @@ static int describe(struct iot_reading *r, struct iot_image *image, const char *
         .mounts = "",
         .imported = "",
         .command = nothing,
+        .identity = IOT_NO_IDENTITY,
         .source = iot_arena_text(r->arenas[worker], name, strlen(name)),
     };
+    memcpy(p->boot_id, h->boot_id, sizeof p->boot_id);
     struct fact_reader reader = {p, r->arenas[worker], !p->source};
     iot_container_facts(&image->file, r->readers[worker], on_fact, &reader);
     return reader.failed ? -1 : 0;

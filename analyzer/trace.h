@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyzer/identity.h"
 #include "analyzer/seen.h"
 #include "analyzer/stacks.h"
 #include "format/file.h"
@@ -74,6 +75,8 @@ struct iot_process {
     struct iot_usage usage_start, usage_end;
     struct iot_called called_start, called_end;
     uint64_t own_read_bytes; /* of the recorder, between the two */
+    uint8_t boot_id[16];     /* processes of one boot share CLOCK_MONOTONIC */
+    struct iot_identity identity;
     const char *source;  /* name of its file in the trace folder */
     const char *exe, *cwd, *host, *kernel, *cpu, *mounts; /* "" if not known */
     const char *imported; /* the profile that it was made of; "" a recorder made it */

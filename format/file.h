@@ -17,6 +17,7 @@ enum { IOT_FORMAT_MAJOR = 1, IOT_FORMAT_MINOR = 0 };
 #define IOT_FILE_MAGIC "iotrace\n"
 #define IOT_FILE_SUFFIX ".iot"
 #define IOT_RUN_MARKER "run" /* an empty file: this folder holds a run */
+#define IOT_RANK_FOLDER "rank-" /* with the rank's number: the run of a rank, in the folder of its job */
 
 enum {
     IOT_SEGMENT_BYTES = 128 * 1024,
@@ -92,6 +93,7 @@ enum iot_fact_tag {
     IOT_FACT_OPS = 7,    /* the operation table: "number name class moves subject\n" */
     IOT_FACT_MOUNTS = 8, /* /proc/self/mountinfo of the root process; may be cut */
     IOT_FACT_SOURCE = 9, /* the file that this one was made of, by `iotrace import` */
+    IOT_FACT_IDENTITY = 10, /* "key=value\n": job, rank, local_rank, world_size, source */
 };
 
 /* NAMES: blocks of definitions that stand, or stood, in other blocks, too. */

@@ -12,6 +12,7 @@
 #include <cpuid.h>
 #endif
 
+#include "format/identity.h"
 #include "format/ops.h"
 #include "preload/descriptors.h"
 #include "preload/encode.h"
@@ -142,7 +143,15 @@ static const char ops_text[] =
 #undef IOT_OP
     ;
 
-static void put_facts(int argc, char **argv)
+static void put_identity(char **envp)
+{
+    char text[IOT_IDENTITY_BYTES];
+    size_t n = iot_identity(text, of_environment, envp);
+    if (n)
+        put_fact(IOT_FACT_IDENTITY, text, n);
+}
+
+static void put_facts(int argc, char **argv, char **envp)
 {
     static char text[32 * 1024];
     long n = iot_sys(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", text, 4096);
@@ -162,6 +171,7 @@ static void put_facts(int argc, char **argv)
         put_fact(IOT_FACT_KERNEL, text, release + 1 + strlen(u.machine));
     }
     put_cpu();
+    put_identity(envp);
     put_fact(IOT_FACT_OPS, ops_text, sizeof ops_text - 1);
     if (iot_image.root)
         put_fact(IOT_FACT_MOUNTS, text, read_file("/proc/self/mountinfo", text, sizeof text));
@@ -196,8 +206,13 @@ static const char *exe_name(void)
     return slash ? slash + 1 : path;
 }
 
+/* The last one first: of a thousand ranks that start together, one finds that those above it are not
+ * there. */
 static int make_folders(char *path)
 {
+    long r = iot_sys(SYS_mkdirat, AT_FDCWD, path, 0755);
+    if (r != -ENOENT)
+        return r == 0 || r == -EEXIST ? 0 : -1;
     for (char *p = path + 1; *p; p++) {
         if (*p != '/')
             continue;
@@ -205,14 +220,25 @@ static int make_folders(char *path)
         iot_sys(SYS_mkdirat, AT_FDCWD, path, 0755);
         *p = '/';
     }
-    long r = iot_sys(SYS_mkdirat, AT_FDCWD, path, 0755);
+    r = iot_sys(SYS_mkdirat, AT_FDCWD, path, 0755);
     return r == 0 || r == -EEXIST ? 0 : -1;
+}
+
+/* A rank that is the first process of its run has a folder of its own in the one that was asked for:
+ * with numbered siblings the last of a thousand ranks would try a thousand names. */
+static size_t add_rank(char *folder, size_t n, const char *rank, size_t digits)
+{
+    memcpy(folder + n, "/" IOT_RANK_FOLDER, sizeof "/" IOT_RANK_FOLDER - 1);
+    n += sizeof "/" IOT_RANK_FOLDER - 1;
+    memcpy(folder + n, rank, digits);
+    folder[n + digits] = '\0';
+    return n + digits;
 }
 
 /* Takes a folder for a new run: the one that was asked for, or, if that holds a run already, the
  * first numbered sibling that does not. The marker decides, so that of two runs that start together
  * each gets its own. */
-static int take_folder(const char *wanted)
+static int take_folder(const char *wanted, char **envp)
 {
     char *folder = iot_image.folder;
     size_t n = 0;
@@ -244,6 +270,10 @@ static int take_folder(const char *wanted)
     }
     while (n > 1 && folder[n - 1] == '/')
         folder[--n] = '\0';
+    size_t digits;
+    const char *rank = wanted && *wanted ? iot_identity_rank(&digits, of_environment, envp) : NULL;
+    if (rank)
+        n = add_rank(folder, n, rank, digits);
 
     for (uint64_t sibling = 0; sibling < 10000; sibling++) {
         if (sibling) {
@@ -278,7 +308,7 @@ static int find_folder(char **envp)
         return 0;
     }
     iot_image.root = 1;
-    return take_folder(variable(envp, "IOTRACE_DIR"));
+    return take_folder(variable(envp, "IOTRACE_DIR"), envp);
 }
 
 /* --- start --- */
@@ -322,7 +352,7 @@ __attribute__((constructor)) static void image_start(int argc, char **argv, char
     iot_window_start(of_environment, envp);
     iot_gpu_start(variable(envp, "IOTRACE_CUDA"));
     read_boot_id();
-    put_facts(argc, argv);
+    put_facts(argc, argv, envp);
     iot_generation = &iot_process->generation;
     iot_descriptors_start();
     struct iot_thread *t = iot_enter_always();

@@ -4,8 +4,9 @@ The fields are those of the report's schema in their order; the rules of conserv
 on every report that a test makes.
 """
 
-OBJECTS = ["input", "artifact", "state", "output", "other"]
+import schema_ranks
 
+OBJECTS = ["input", "artifact", "state", "output", "other"]
 TOP = ["schema", "run", "wall_ns", "path", "model", "objects", "total", "files", "phases", "queues",
        "advice", "evidence", "waits", "steps", "ranges", "marks", "sites", "gpu"]
 GPU = ["copies", "devices", "ranks", "path", "ranges_forgotten"]
@@ -24,7 +25,7 @@ RANGE = ["name", "ranges", "total_ns", "range_ns", "ops", "bytes", "service_ns",
 MARK = ["name", "marks", "first_ns", "last_ns"]
 RUN = ["command", "host", "start_realtime_ns", "processes", "lanes", "events", "dropped_events",
        "salvaged_processes", "clock", "untraced", "not_seen", "storage", "runqueue_ns",
-        "fingerprint", "window", "uncalled", "version"]
+        "fingerprint", "window", "uncalled", "version", "ranks"]
 WINDOW = ["run_ns", "older_events", "parts", "trace"]
 WHOLE_TRACE = ["events", "data_ops", "metadata_ops", "sync_ops", "read_bytes", "write_bytes", "call_ns"]
 UNCALLED = ["pid", "exe", "read_bytes", "write_bytes"]
@@ -385,6 +386,7 @@ def check_report(report, complete=True):
         if report["run"]["uncalled"] is None and report["run"]["window"] is None:
             bad.append("uncalled is not known of a whole run")
         check_uncalled(bad, report["run"]["uncalled"])
+        schema_ranks.check_ranks(bad, report["run"]["ranks"])
         check_files(bad, report)
         check_gpu(bad, report)
         check_curve(bad, report)
@@ -462,6 +464,7 @@ def example():
         "run_ns": 5000, "older_events": 0,
         "parts": [{"start_ns": 10, "end_ns": 610}, {"start_ns": 700, "end_ns": 1100}],
         "trace": dict.fromkeys(WHOLE_TRACE, 1 << 20)}}
+    run["ranks"] = [dict(row) for row in schema_ranks.EXAMPLE]
     run["uncalled"] = {"read_bytes": 7, "write_bytes": 2, "processes": [
         dict(zip(UNCALLED, (1, "/bin/a", 5, 2))), dict(zip(UNCALLED, (2, "/bin/b", 2, 0)))]}
     phases = []
@@ -548,6 +551,7 @@ BREAKS = {
                                    change("files", 2, "hidden_ns", by=-60)),
     "recoverable beyond service": change("files", 2, "recoverable_ns", by=51),
     "a total beside its objects": change("total", "metadata_ops"),
+    **schema_ranks.WRONG,
     "unseen bytes of nobody": change("run", "uncalled", "read_bytes"),
     "unseen bytes out of order": lambda r: r["run"]["uncalled"]["processes"].reverse(),
     "a file row lost": lambda r: r["files"].pop(),

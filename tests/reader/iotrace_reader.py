@@ -182,10 +182,19 @@ Event = collections.namedtuple("Event", "t0 t1 order row")
 class Process:
     def __init__(self, pid, ppid, start, root, order, names, clock):
         self.pid, self.ppid, self.start, self.root, self.order = pid, ppid, start, root, order
-        self.names, self.clock, self.lanes = names, clock, {}
+        self.names, self.clock, self.lanes, self.identity = names, clock, {}, None
 
     def lane(self, number, tid):
         return self.lanes.setdefault(number, (tid, []))[1]
+
+
+def identity(fact):
+    """Fact 10: what the process is in its job."""
+    said = dict(line.split("=", 1) for line in fact.decode(errors="surrogateescape").split("\n") if "=" in line)
+    for key in ("rank", "local_rank", "world_size"):
+        value = said.pop(key, "")
+        said[key] = int(value) if value.isascii() and value.isdigit() and int(value) < 10**9 else None
+    return said
 
 
 class Run:
@@ -240,7 +249,7 @@ class Run:
                               self.clocks[name])
             self.processes.append(process)
             process.lane(0, h.pid)
-            file.facts()
+            process.identity = identity(file.facts().get(10, b""))
             file.unpack_all()
             moved += self.read_lanes(file, process)
             if not order and not any(events for _, events in process.lanes.values()):

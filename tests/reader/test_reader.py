@@ -11,6 +11,7 @@ import tempfile
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "scripts")]
+import iotrace_reader
 from tap import Tap
 from xxh64 import xxh64
 
@@ -119,6 +120,23 @@ def requests(place, way):
     return compare(folder, 5)
 
 
+def rank(place):
+    """What the launcher said, in every process: to both readers the same."""
+    folder = place / "trace-rank"
+    said = {"job": "a=b", "rank": 2, "local_rank": 0, "world_size": 3, "source": "iotrace"}
+    env = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD" and not k.startswith("IOTRACE")}
+    env |= {"LD_PRELOAD": LIBIOTRACE, "IOTRACE_DIR": str(folder), "IOTRACE_JOB": "a=b", "IOTRACE_RANK": "2",
+            "IOTRACE_LOCAL_RANK": "0", "IOTRACE_WORLD_SIZE": "3"}
+    subprocess.run(["sh", "-c", "true | cat"], env=env, check=True)
+    folder /= "rank-2"
+    report = json.loads(subprocess.run([IOTRACE, "report", folder, "--format", "json"], check=True,
+                                       capture_output=True).stdout)
+    others = [p.identity for p in iotrace_reader.Run(folder).processes if p.identity]
+    ours = [{k: v for k, v in r.items() if k != "processes"} for r in report["run"]["ranks"]]
+    bad = [] if ours == [said] else [f"iotrace: {ours}"]
+    return bad + [f"the other reader: {o}" for o in others if o != said] + ([] if others else ["nobody says it"])
+
+
 def known_sums():
     """From the specification of XXH64."""
     known = {b"": 0xEF46DB3751D8E999, b"a": 0xD24EC4F1A98C6E5B, b"abc": 0x44BC2CF5AD770999}
@@ -144,6 +162,7 @@ def main():
         for way in ["aio", "list", "libaio"] + (
                 [] if subprocess.run([REQUESTS, "probe"], check=False).returncode else ["ring", "forked"]):
             out.run(f"requests: {way}", lambda: requests(place, way))
+        out.run("a rank of a job", lambda: rank(place))
         out.run("a run of which the newest is kept", lambda: newest(place))
     return out.done()
 

@@ -18,6 +18,7 @@ void iot_test_run_process(struct iot_test_run *run, uint32_t pid, uint32_t ppid)
                                              .exe = "/usr/bin/program",
                                              .cwd = "/home/user",
                                              .host = "host",
+                                             .identity = IOT_NO_IDENTITY,
                                              .kernel = "6.1",
                                              .cpu = "a CPU",
                                              .mounts = "", .imported = "",

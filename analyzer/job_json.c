@@ -1,0 +1,196 @@
+/* A job's report as JSON: rows of objects and files have the fields of iotrace-report/1. */
+#include "analyzer/job.h"
+#include "analyzer/json_out.h"
+#include "analyzer/report_json_parts.h"
+
+static void put_number(struct iot_json *json, const char *key, int64_t value)
+{
+    if (value < 0)
+        iot_json_put_null(json, key);
+    else
+        iot_json_put_int(json, key, value);
+}
+
+static void put_lines(struct iot_json *json, const char *key, const struct iot_job_lines *lines)
+{
+    iot_json_put_strings(json, key, lines->lines, lines->n);
+}
+
+static void put_unit(struct iot_json *json, const struct iot_unit *u)
+{
+    char text[IOT_LABEL_BYTES];
+    iot_json_begin_object(json);
+    iot_json_put_string(json, "name", iot_unit_label(u, text));
+    iot_json_put_string(json, "job", u->identity.job);
+    put_number(json, "rank", u->identity.rank);
+    put_number(json, "local_rank", u->identity.local_rank);
+    put_number(json, "world_size", u->identity.world_size);
+    iot_json_put_string(json, "host", u->host);
+    iot_json_put_string(json, "boot_id", u->boot_id);
+    iot_json_put_array(json, "ranks");
+    for (size_t k = 0; k < u->n_ranks; k++)
+        iot_json_int(json, u->ranks[k]);
+    iot_json_end_array(json);
+    for (int k = 0; k < IOT_UNIT_NUMBERS; k++)
+        iot_json_put_int(json, iot_unit_number_names[k], u->numbers[k]);
+    iot_json_put_array(json, "objects");
+    for (int o = 0; o < IOT_OBJECTS; o++) {
+        const int64_t *at = u->objects[o].at;
+        iot_json_begin_object(json);
+        iot_json_put_string(json, "object", iot_object_names[o]);
+        iot_json_put_int(json, "bytes", at[IOT_COLUMN_bytes]);
+        iot_json_put_int(json, "service_ns", at[IOT_COLUMN_service_ns]);
+        iot_json_put_int(json, "exposed_ns", at[IOT_COLUMN_exposed_ns]);
+        iot_json_end_object(json);
+    }
+    iot_json_end_array(json);
+    iot_json_end_object(json);
+}
+
+static void put_spread(struct iot_json *json, const char *key, const struct iot_spread *s)
+{
+    iot_json_put_object(json, key);
+    iot_json_put_int(json, "min", s->min);
+    iot_json_put_int(json, "median", s->median);
+    iot_json_put_int(json, "max", s->max);
+    iot_json_put_uint(json, "min_unit", s->min_unit);
+    iot_json_put_uint(json, "max_unit", s->max_unit);
+    iot_json_end_object(json);
+}
+
+static void put_totals(struct iot_json *json, const struct iot_job *job)
+{
+    const struct iot_figures *f = &job->total;
+    iot_json_put_object(json, "path");
+    for (int k = 0; k < 7; k++)
+        iot_json_put_int(json, iot_unit_number_names[IOT_UNIT_compute_ns + k], job->path[k]);
+    iot_json_end_object(json);
+    iot_json_put_array(json, "curve");
+    for (int k = 0; k < IOT_UNIT_CURVE; k++) {
+        iot_json_begin_array(json);
+        iot_json_double(json, (double)(IOT_UNIT_CURVE - 1 - k) / (IOT_UNIT_CURVE - 1));
+        iot_json_int(json, job->curve[k]);
+        iot_json_end_array(json);
+    }
+    iot_json_end_array(json);
+    iot_json_put_array(json, "objects");
+    for (int o = 0; o < IOT_OBJECTS; o++) {
+        iot_json_begin_object(json);
+        iot_json_put_string(json, "object", iot_object_names[o]);
+        iot_json_put_uint(json, "files", job->objects[o].files);
+        iot_report_put_figures(json, &job->objects[o].figures);
+        iot_report_put_reads(json, &job->objects[o].figures);
+        for (int s = 0; s < IOT_SPREADS; s++) {
+            char key[40];
+            snprintf(key, sizeof key, "spread_%s", iot_spread_names[s]);
+            put_spread(json, key, &job->spread[o][s]);
+        }
+        iot_json_end_object(json);
+    }
+    iot_json_end_array(json);
+    iot_json_put_object(json, "total");
+    iot_json_put_int(json, "data_ops", f->data_ops);
+    iot_json_put_int(json, "metadata_ops", f->metadata_ops);
+    iot_json_put_int(json, "sync_ops", f->sync_ops);
+    iot_json_put_int(json, "bytes", f->bytes);
+    iot_json_put_int(json, "service_ns", f->service_ns);
+    iot_json_put_int(json, "exposed_ns", f->exposed_ns);
+    iot_json_put_int(json, "hidden_ns", f->service_ns - f->exposed_ns);
+    iot_json_put_int(json, "recoverable_ns", f->recoverable_ns);
+    iot_json_end_object(json);
+}
+
+static void put_file(struct iot_json *json, const struct iot_job_file *f)
+{
+    const int64_t *at = f->file->sums.at;
+    iot_json_begin_object(json);
+    iot_json_put_string(json, "path", f->file->path);
+    iot_json_put_string(json, "object", iot_object_names[f->file->object]);
+    iot_json_put_string(json, "why", f->file->why);
+    iot_report_put_figures(json, &f->figures);
+    iot_json_put_null(json, "ready_ns");
+    iot_report_put_reads(json, &f->figures);
+    iot_json_put_int(json, "units", at[IOT_COLUMN_units]);
+    iot_json_put_int(json, "largest_read_bytes", at[IOT_COLUMN_largest_read_bytes]);
+    iot_json_put_int(json, "error_exposed_ns", f->error_exposed_ns);
+    iot_json_put_int(json, "error_service_ns", f->error_service_ns);
+    iot_json_put_int(json, "error_bytes", f->error_bytes);
+    iot_json_end_object(json);
+}
+
+/* Files that a unit does not name, and those beyond `top`. */
+static void put_rest(struct iot_json *json, const struct iot_job *job, size_t top)
+{
+    for (int o = 0; o < IOT_OBJECTS; o++) {
+        struct iot_sums sums = job->partial->rest[o];
+        for (size_t i = top; i < job->n_files; i++)
+            if (job->files[i].file->object == o)
+                iot_sums_add(&sums, &job->files[i].file->sums);
+        int64_t files = sums.at[IOT_COLUMN_files];
+        if (!files)
+            continue;
+        struct iot_figures f = iot_job_figures(&sums);
+        char text[40];
+        snprintf(text, sizeof text, "(%lld more)", (long long)files);
+        iot_json_begin_object(json);
+        iot_json_put_string(json, "path", text);
+        iot_json_put_string(json, "object", iot_object_names[o]);
+        iot_json_put_string(json, "why", "");
+        iot_report_put_figures(json, &f);
+        iot_json_put_null(json, "ready_ns");
+        iot_report_put_reads(json, &f);
+        iot_json_end_object(json);
+    }
+}
+
+static void put_hosts(struct iot_json *json, const struct iot_job *job)
+{
+    iot_json_put_array(json, "hosts");
+    for (size_t h = 0; h < job->n_hosts; h++) {
+        const struct iot_job_host *host = &job->hosts[h];
+        iot_json_begin_object(json);
+        iot_json_put_string(json, "host", host->host);
+        iot_json_put_uint(json, "units", host->units);
+        iot_json_put_string(json, "slow_object",
+                            host->slow_object < 0 ? NULL : iot_object_names[host->slow_object]);
+        iot_json_put_int(json, "excess_ns", host->excess_ns);
+        iot_json_end_object(json);
+    }
+    iot_json_end_array(json);
+}
+
+int iot_job_write_json(const struct iot_job *job, FILE *out, size_t top)
+{
+    struct iot_json json;
+
+    iot_json_init(&json, out, IOT_JSON_PRETTY);
+    iot_json_begin_object(&json);
+    iot_json_put_string(&json, "schema", IOT_JOB_SCHEMA);
+    iot_json_put_string(&json, "version", IOT_VERSION);
+    iot_json_put_int(&json, "wall_ns", job->wall_ns);
+    iot_json_put_int(&json, "unit_wall_ns", job->unit_wall_ns);
+    put_totals(&json, job);
+    iot_json_put_array(&json, "files");
+    for (size_t i = 0; i < job->n_files && i < top; i++)
+        put_file(&json, &job->files[i]);
+    put_rest(&json, job, top);
+    iot_json_end_array(&json);
+    iot_json_put_array(&json, "units");
+    for (size_t k = 0; k < job->partial->n_units; k++)
+        put_unit(&json, &job->partial->units[k]);
+    iot_json_end_array(&json);
+    put_spread(&json, "spread_wall_ns", &job->wall);
+    iot_json_put_uint(&json, "straggler", job->straggler);
+    put_hosts(&json, job);
+    iot_json_put_object(&json, "clock");
+    iot_json_put_string(&json, "alignment", job->n_boots > 1 ? "realtime" : "monotonic");
+    iot_json_put_uint(&json, "boots", job->n_boots);
+    iot_json_put_int(&json, "start_spread_ns", job->start_spread_ns);
+    iot_json_end_object(&json);
+    put_lines(&json, "ranks", &job->ranks);
+    put_lines(&json, "shared_reads", &job->shared_words);
+    put_lines(&json, "slow_hosts", &job->slow);
+    put_lines(&json, "notes", &job->notes);
+    iot_json_end_object(&json);
+    return iot_json_finish(&json);
+}

@@ -1,0 +1,155 @@
+/* The result of one unit (a process tree on one host) or of many, small, and such that adding two
+ * is associative and commutative to the bit: schema iotrace-partial/1, doc/choices.md, "Many
+ * ranks".
+ *
+ * Integers only, none below 0; a sum above IOT_SUM_MAX stays at it. Units stay rows
+ * of their own. Files are summed up by path and object; of a unit only those are named that add
+ * most, the others are one row an object with the largest value that none of them exceeds (the
+ * cut-off).
+ */
+#ifndef IOT_ANALYZER_PARTIAL_H
+#define IOT_ANALYZER_PARTIAL_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "analyzer/identity.h"
+#include "analyzer/latency.h"
+#include "analyzer/objects.h"
+#include "analyzer/table.h"
+
+struct iot_report;
+
+#define IOT_PARTIAL_SCHEMA "iotrace-partial/1"
+
+/* Of a unit, so many files are named by each of exposed time, service time and bytes. */
+enum { IOT_PARTIAL_FILES = 64 };
+
+enum iot_sum_column {
+#define IOT_COLUMN(group, how, name, of) IOT_COLUMN_##name,
+#include "analyzer/partial_columns.def"
+#undef IOT_COLUMN
+    IOT_COLUMNS
+};
+
+struct iot_sums {
+    int64_t at[IOT_COLUMNS];
+};
+
+enum iot_unit_number {
+#define IOT_NUMBER(name) IOT_UNIT_##name,
+#include "analyzer/partial_unit.def"
+#undef IOT_NUMBER
+    IOT_UNIT_NUMBERS
+};
+extern const char *const iot_unit_number_names[IOT_UNIT_NUMBERS];
+
+/* T(lambda) at lambda = 1, 7/8, .. 0. */
+enum { IOT_UNIT_CURVE = 9, IOT_UNIT_WAITS = 5 };
+
+struct iot_unit_wait {
+    const char *waiter, *other, *doing, *path;
+    uint8_t object;
+    int64_t waited_ns;
+};
+
+struct iot_unit {
+    struct iot_identity identity; /* of its root process, or of the one rank in it */
+    const char *host, *boot_id, *command, *damage; /* "" not known, none */
+    int64_t *ranks;                                /* others in it, if it holds several; sorted */
+    size_t n_ranks;
+    int64_t numbers[IOT_UNIT_NUMBERS];
+    int64_t curve[IOT_UNIT_CURVE];
+    struct iot_sums objects[IOT_OBJECTS];
+    struct iot_unit_wait waits[IOT_UNIT_WAITS];
+    size_t n_waits;
+};
+
+/* Timed data calls by size (class 0: nothing moved; c: 2^(c - 1) bytes and more, below 2^c) and by
+ * bucket of their service. NULL: none of the class. */
+enum { IOT_CALL_CLASSES = 64 };
+struct iot_call_class {
+    int64_t bytes;
+    int64_t counts[IOT_LATENCY_BUCKETS];
+};
+struct iot_calls {
+    struct iot_call_class *classes[IOT_CALL_CLASSES];
+};
+
+struct iot_partial_file {
+    const char *path;
+    const char *why; /* the least of what its units say */
+    uint8_t object;
+    struct iot_sums sums;
+};
+
+struct iot_partial {
+    struct iot_arena *arena;
+    struct iot_unit *units;
+    size_t n_units, room_units;
+    struct iot_partial_file *files;
+    size_t n_files, room_files;
+    struct iot_table table; /* files by path and object */
+    struct iot_sums rest[IOT_OBJECTS];
+    struct iot_calls calls[IOT_OBJECTS];
+};
+
+/* An empty one. Returns 0, -1 without memory; free in either case. */
+int iot_partial_init(struct iot_partial *partial);
+void iot_partial_free(struct iot_partial *partial);
+
+/* How the unit of a folder is made. */
+struct iot_partial_how {
+    const char *rules; /* a file; NULL: none */
+    size_t top;        /* files that it names by each measure */
+    size_t events;     /* as iot_reporting_how has it */
+};
+
+/* Adds the unit of a trace folder. Returns 0, or -1 with one line in `error`. */
+int iot_partial_add_folder(struct iot_partial *partial, const char *folder,
+                           const struct iot_partial_how *how, char error[512]);
+
+/* The same of a report with all its files. Returns 0, -1 without memory. */
+int iot_partial_add_report(struct iot_partial *partial, const struct iot_report *report,
+                           size_t top);
+
+/* Adds what a file holds. Returns 0, or -1 with one line in `error` (file, byte offset, what to
+ * do); then what was read of it is in there, and the partial is of no use. */
+int iot_partial_add_file(struct iot_partial *partial, const char *path, char error[512]);
+/* The same from memory. */
+int iot_partial_add_memory(struct iot_partial *partial, const char *name, const void *bytes,
+                           size_t n, char error[512]);
+
+/* Units and files into their one order. Returns 0, -1 without memory. */
+int iot_partial_order(struct iot_partial *partial);
+/* As JSON, one line; after iot_partial_order the same bytes however it came together. */
+int iot_partial_write(const struct iot_partial *partial, FILE *out);
+
+/* --- for what makes and reads them --- */
+
+enum iot_column_group { IOT_COLUMN_BOTH, IOT_COLUMN_UNIT, IOT_COLUMN_FILE };
+/* Whether a row of that group (UNIT or FILE) has the column. */
+int iot_column_is_in(enum iot_sum_column column, enum iot_column_group group);
+extern const char *const iot_column_names[IOT_COLUMNS];
+
+/* Numbers are between 0 and this, and a sum that is above stays at it: the order of adding does not
+ * matter, and what is computed of them has room. */
+#define IOT_SUM_MAX (INT64_C(1) << 61)
+
+static inline int64_t iot_sum(int64_t a, int64_t b)
+{
+    return a > IOT_SUM_MAX - b ? IOT_SUM_MAX : a + b;
+}
+void iot_sums_add(struct iot_sums *to, const struct iot_sums *from);
+
+/* NULL without memory. Texts are to live as long as the partial. */
+struct iot_unit *iot_partial_unit(struct iot_partial *partial);
+/* Adds to the file's row. Returns 0, -1 without memory; texts are copied. */
+int iot_partial_file(struct iot_partial *partial, const char *path, uint8_t object, const char *why,
+                     const struct iot_sums *sums);
+struct iot_call_class *iot_calls_class(struct iot_calls *calls, unsigned class_);
+/* Which class calls of so many bytes have. */
+unsigned iot_call_class_of(int64_t bytes);
+
+#endif

@@ -1,0 +1,325 @@
+/* Partial results from JSON. They are read as they are written, member after member: what else is
+ * in there is an error, since merging would lose it. */
+#include <string.h>
+
+#include "analyzer/arena.h"
+#include "analyzer/json_in.h"
+#include "analyzer/partial.h"
+
+struct reader {
+    struct iot_json_in in;
+    struct iot_partial *partial;
+};
+
+static const char unexpected[] = "is no " IOT_PARTIAL_SCHEMA " as this version of iotrace makes it";
+static const char no_memory[] = "out of memory";
+
+static int fail(struct reader *r, const char *error)
+{
+    iot_json_in_fail(&r->in, error);
+    return -1;
+}
+
+/* What is no JSON has its own error already. */
+static int refuse(struct reader *r, enum iot_json_token token)
+{
+    return token == IOT_JSON_ERROR ? -1 : fail(r, unexpected);
+}
+
+static int expect(struct reader *r, enum iot_json_token token)
+{
+    enum iot_json_token found = iot_json_in_next(&r->in);
+    return found == token ? 0 : refuse(r, found);
+}
+
+static int expect_key(struct reader *r, const char *key)
+{
+    if (expect(r, IOT_JSON_KEY))
+        return -1;
+    return strcmp(r->in.text, key) ? fail(r, unexpected) : 0;
+}
+
+static int number_of(struct reader *r, int64_t *to)
+{
+    return iot_json_whole(r->in.text, to) || *to < 0 || *to > IOT_SUM_MAX
+               ? fail(r, "has a number that is no whole one, below 0 or too large")
+               : 0;
+}
+
+static int number(struct reader *r, int64_t *to)
+{
+    return expect(r, IOT_JSON_NUMBER) || number_of(r, to) ? -1 : 0;
+}
+
+static int number_at(struct reader *r, const char *key, int64_t *to)
+{
+    return expect_key(r, key) || number(r, to) ? -1 : 0;
+}
+
+static int number_or_null_at(struct reader *r, const char *key, int64_t *to)
+{
+    if (expect_key(r, key))
+        return -1;
+    enum iot_json_token token = iot_json_in_next(&r->in);
+    *to = -1;
+    if (token == IOT_JSON_NULL)
+        return 0;
+    return token == IOT_JSON_NUMBER ? number_of(r, to) : refuse(r, token);
+}
+
+static int text(struct reader *r, const char **to)
+{
+    if (expect(r, IOT_JSON_STRING))
+        return -1;
+    *to = iot_arena_text(r->partial->arena, r->in.text, strlen(r->in.text));
+    return *to ? 0 : fail(r, no_memory);
+}
+
+static int text_at(struct reader *r, const char *key, const char **to)
+{
+    return expect_key(r, key) || text(r, to) ? -1 : 0;
+}
+
+static int object_name(struct reader *r, uint8_t *object)
+{
+    if (expect(r, IOT_JSON_STRING))
+        return -1;
+    for (*object = 0; *object < IOT_OBJECTS; ++*object)
+        if (!strcmp(r->in.text, iot_object_names[*object]))
+            return 0;
+    return fail(r, unexpected);
+}
+
+static int array_at(struct reader *r, const char *key)
+{
+    return expect_key(r, key) || expect(r, IOT_JSON_ARRAY) ? -1 : 0;
+}
+
+static int values(struct reader *r, struct iot_sums *sums, enum iot_column_group group)
+{
+    for (enum iot_sum_column c = 0; c < IOT_COLUMNS; c++)
+        if (iot_column_is_in(c, group) && number(r, &sums->at[c]))
+            return -1;
+    return expect(r, IOT_JSON_ARRAY_END);
+}
+
+/* Whether an array goes on: 1, 0 at its end, -1 with an error. */
+static int more(struct reader *r, enum iot_json_token begins)
+{
+    enum iot_json_token token = iot_json_in_next(&r->in);
+    return token == begins ? 1 : token == IOT_JSON_ARRAY_END ? 0 : refuse(r, token);
+}
+
+static int columns(struct reader *r, const char *key, enum iot_column_group group)
+{
+    if (array_at(r, key))
+        return -1;
+    for (enum iot_sum_column c = 0; c < IOT_COLUMNS; c++) {
+        if (!iot_column_is_in(c, group))
+            continue;
+        if (expect(r, IOT_JSON_STRING))
+            return -1;
+        if (strcmp(r->in.text, iot_column_names[c]))
+            return fail(r, unexpected);
+    }
+    return expect(r, IOT_JSON_ARRAY_END);
+}
+
+/* --- units --- */
+
+static int read_ranks(struct reader *r, struct iot_unit *u)
+{
+    size_t room = 0;
+    int goes_on;
+    if (array_at(r, "ranks"))
+        return -1;
+    while ((goes_on = more(r, IOT_JSON_NUMBER)) > 0) {
+        if (u->n_ranks == room) {
+            int64_t *ranks = iot_arena_take(r->partial->arena, (2 * room + 8) * sizeof *ranks);
+            if (!ranks)
+                return fail(r, no_memory);
+            if (room)
+                memcpy(ranks, u->ranks, room * sizeof *ranks);
+            u->ranks = ranks;
+            room = 2 * room + 8;
+        }
+        if (number_of(r, &u->ranks[u->n_ranks]))
+            return -1;
+        u->n_ranks++;
+    }
+    return goes_on;
+}
+
+static int read_waits(struct reader *r, struct iot_unit *u)
+{
+    int goes_on;
+    if (array_at(r, "waits"))
+        return -1;
+    while ((goes_on = more(r, IOT_JSON_OBJECT)) > 0) {
+        if (u->n_waits == IOT_UNIT_WAITS)
+            return fail(r, unexpected);
+        struct iot_unit_wait *w = &u->waits[u->n_waits++];
+        if (text_at(r, "waiter", &w->waiter) || text_at(r, "waited_for", &w->other) ||
+            text_at(r, "doing", &w->doing) || text_at(r, "path", &w->path) ||
+            expect_key(r, "object") || object_name(r, &w->object) ||
+            number_at(r, "waited_ns", &w->waited_ns) || expect(r, IOT_JSON_OBJECT_END))
+            return -1;
+    }
+    return goes_on;
+}
+
+static int read_figures(struct reader *r, struct iot_unit *u)
+{
+    for (int k = 0; k < IOT_UNIT_NUMBERS; k++)
+        if (number_at(r, iot_unit_number_names[k], &u->numbers[k]))
+            return -1;
+    if (array_at(r, "curve"))
+        return -1;
+    for (int k = 0; k < IOT_UNIT_CURVE; k++)
+        if (number(r, &u->curve[k]))
+            return -1;
+    if (expect(r, IOT_JSON_ARRAY_END) || array_at(r, "objects"))
+        return -1;
+    for (int o = 0; o < IOT_OBJECTS; o++)
+        if (expect(r, IOT_JSON_ARRAY) || values(r, &u->objects[o], IOT_COLUMN_UNIT))
+            return -1;
+    return expect(r, IOT_JSON_ARRAY_END);
+}
+
+static int read_unit(struct reader *r)
+{
+    struct iot_unit *u = iot_partial_unit(r->partial);
+    if (!u)
+        return fail(r, no_memory);
+    struct iot_identity *id = &u->identity;
+    return text_at(r, "job", &id->job) || number_or_null_at(r, "rank", &id->rank) ||
+                   number_or_null_at(r, "local_rank", &id->local_rank) ||
+                   number_or_null_at(r, "world_size", &id->world_size) ||
+                   text_at(r, "source", &id->source) || text_at(r, "host", &u->host) ||
+                   text_at(r, "boot_id", &u->boot_id) || text_at(r, "command", &u->command) ||
+                   text_at(r, "damage", &u->damage) || read_ranks(r, u) || read_figures(r, u) ||
+                   read_waits(r, u) || expect(r, IOT_JSON_OBJECT_END)
+               ? -1
+               : 0;
+}
+
+/* --- objects and files --- */
+
+/* [class, bytes, bucket, calls, bucket, calls, ..] */
+static int read_class(struct reader *r, struct iot_calls *calls)
+{
+    int64_t class_, bytes, bucket, n;
+    int goes_on;
+    if (number(r, &class_) || number(r, &bytes))
+        return -1;
+    if (class_ >= IOT_CALL_CLASSES)
+        return fail(r, "has a class of sizes that there is not");
+    struct iot_call_class *to = iot_calls_class(calls, (unsigned)class_);
+    if (!to)
+        return fail(r, no_memory);
+    to->bytes = iot_sum(to->bytes, bytes);
+    while ((goes_on = more(r, IOT_JSON_NUMBER)) > 0) {
+        if (number_of(r, &bucket) || number(r, &n))
+            return -1;
+        if (bucket >= IOT_LATENCY_BUCKETS)
+            return fail(r, "has a class of times that there is not");
+        to->counts[bucket] = iot_sum(to->counts[bucket], n);
+    }
+    return goes_on;
+}
+
+static int read_object(struct reader *r, int object)
+{
+    struct iot_partial *p = r->partial;
+    struct iot_sums rest = {0};
+    uint8_t name;
+    int goes_on;
+    if (expect(r, IOT_JSON_OBJECT) || expect_key(r, "object") || object_name(r, &name))
+        return -1;
+    if (name != object)
+        return fail(r, unexpected);
+    if (array_at(r, "rest") || values(r, &rest, IOT_COLUMN_FILE) || array_at(r, "calls"))
+        return -1;
+    iot_sums_add(&p->rest[object], &rest);
+    while ((goes_on = more(r, IOT_JSON_ARRAY)) > 0)
+        if (read_class(r, &p->calls[object]))
+            return -1;
+    return goes_on || expect(r, IOT_JSON_OBJECT_END) ? -1 : 0;
+}
+
+static int read_file(struct reader *r)
+{
+    struct iot_sums sums = {0};
+    char path[IOT_JSON_IN_TEXT + 8], why[IOT_JSON_IN_TEXT + 8];
+    uint8_t object;
+    if (expect(r, IOT_JSON_STRING))
+        return -1;
+    strcpy(path, r->in.text);
+    if (object_name(r, &object) || expect(r, IOT_JSON_STRING))
+        return -1;
+    strcpy(why, r->in.text);
+    if (values(r, &sums, IOT_COLUMN_FILE))
+        return -1;
+    return iot_partial_file(r->partial, path, object, why, &sums) ? fail(r, no_memory) : 0;
+}
+
+static int read_schema(struct reader *r)
+{
+    if (expect(r, IOT_JSON_OBJECT) || expect_key(r, "schema") || expect(r, IOT_JSON_STRING))
+        return -1;
+    return strcmp(r->in.text, IOT_PARTIAL_SCHEMA) ? fail(r, unexpected) : 0;
+}
+
+static int read_all(struct reader *r)
+{
+    int goes_on;
+    if (read_schema(r) || columns(r, "unit_columns", IOT_COLUMN_UNIT) ||
+        columns(r, "file_columns", IOT_COLUMN_FILE) || array_at(r, "units"))
+        return -1;
+    while ((goes_on = more(r, IOT_JSON_OBJECT)) > 0)
+        if (read_unit(r))
+            return -1;
+    if (goes_on || array_at(r, "objects"))
+        return -1;
+    for (int o = 0; o < IOT_OBJECTS; o++)
+        if (read_object(r, o))
+            return -1;
+    if (expect(r, IOT_JSON_ARRAY_END) || array_at(r, "files"))
+        return -1;
+    while ((goes_on = more(r, IOT_JSON_ARRAY)) > 0)
+        if (read_file(r))
+            return -1;
+    return goes_on || expect(r, IOT_JSON_OBJECT_END) || expect(r, IOT_JSON_END) ? -1 : 0;
+}
+
+static int read_opened(struct reader *r, const char *name, char error[512])
+{
+    int failed = read_all(r);
+    if (failed)
+        snprintf(error, 512, "%.300s: byte %llu: %.120s; make it with 'iotrace report --partial'",
+                 name, (unsigned long long)r->in.at, r->in.error ? r->in.error : unexpected);
+    iot_json_in_close(&r->in);
+    return failed;
+}
+
+int iot_partial_add_file(struct iot_partial *partial, const char *path, char error[512])
+{
+    struct reader r = {.partial = partial};
+    int failed = iot_json_in_open(&r.in, path);
+    if (failed) {
+        snprintf(error, 512, "%.300s: cannot be read: %s", path, strerror(-failed));
+        return -1;
+    }
+    return read_opened(&r, path, error);
+}
+
+int iot_partial_add_memory(struct iot_partial *partial, const char *name, const void *bytes,
+                           size_t n, char error[512])
+{
+    struct reader r = {.partial = partial};
+    if (iot_json_in_open_memory(&r.in, bytes, n)) {
+        snprintf(error, 512, "%.300s: out of memory", name);
+        return -1;
+    }
+    return read_opened(&r, name, error);
+}
