@@ -64,8 +64,7 @@ static void put_use(const struct iot_explained *x, FILE *out)
     const char *heading = "use";
 
     if (use->reads) {
-        say(out, heading,
-            "%s read in %s, the first at %s and the last at %s of the run.",
+        say(out, heading, "%s read in %s, the first at %s and the last at %s of the run.",
             iot_people_bytes(use->read_bytes).text, iot_people_many(use->reads, "call").text,
             share_of_run(x, use->first_read_ns).text, share_of_run(x, use->last_read_ns).text);
         heading = "";
@@ -88,8 +87,8 @@ static void put_use(const struct iot_explained *x, FILE *out)
         say(out, heading,
             "%s written in %s, the first at %s of the run%s; %s of it "
             "read back.",
-            iot_people_bytes(use->written_bytes).text,
-            iot_people_many(use->writes, "call").text, share_of_run(x, use->first_write_ns).text,
+            iot_people_bytes(use->written_bytes).text, iot_people_many(use->writes, "call").text,
+            share_of_run(x, use->first_write_ns).text,
             use->flags & IOT_USE_SYNCED ? ", and synced" : ", not synced",
             use->read_back_bytes ? iot_people_bytes(use->read_back_bytes).text : "none");
         heading = "";
@@ -108,7 +107,8 @@ static void put_renames(const struct iot_explained *x, FILE *out)
             x->explainer->uses.files[x->file].renamed_to == x->renames[k] ? "to" : "from",
             x->explainer->trace->files[x->renames[k]].name);
     if (x->n_renames > NAMES_SHOWN)
-        say(out, "", "and %s", iot_people_many((int64_t)(x->n_renames - NAMES_SHOWN), "more name").text);
+        say(out, "", "and %s",
+            iot_people_many((int64_t)(x->n_renames - NAMES_SHOWN), "more name").text);
 }
 
 /* --- cost and opens --- */
@@ -150,10 +150,9 @@ static void put_opens(const struct iot_explained *x, FILE *out)
 static void put_order(const struct iot_explained_way *way, const char *name, FILE *out)
 {
     int64_t moved = way->calls - way->empty, placed = moved - way->orders[IOT_ORDER_FIRST];
-    say(out, name,
-        "%s, %s; %" PRId64 " small (below 4096 bytes), %" PRId64 " moved nothing.",
-        iot_people_many(way->calls, "call").text, iot_people_bytes(way->bytes).text,
-        way->small, way->empty);
+    say(out, name, "%s, %s; %" PRId64 " small (below 4096 bytes), %" PRId64 " moved nothing.",
+        iot_people_many(way->calls, "call").text, iot_people_bytes(way->bytes).text, way->small,
+        way->empty);
     if (placed > 0)
         say(out, "",
             "%s sequential, %s strided, %s random, of the %" PRId64 " with a call before them.",
@@ -195,7 +194,8 @@ static void put_sizes(const struct iot_explained *x, FILE *out)
 static void put_times(const struct iot_explained *x, FILE *out)
 {
     int64_t most = 0;
-    int first = 0, last = IOT_EXPLAIN_PARTS - 1; /* with any service: what is outside says nothing */
+    int first = 0,
+        last = IOT_EXPLAIN_PARTS - 1; /* with any service: what is outside says nothing */
     for (int k = 0; k < IOT_EXPLAIN_PARTS; k++)
         most = x->exposed_in[k] > most ? x->exposed_in[k] : most;
     while (last >= 0 && !x->service_in[last])
@@ -234,12 +234,9 @@ static void put_lane(const struct iot_explained *x, const struct iot_explained_l
             iot_people_bytes(l->bytes).text, p->pid, lane->tid);
     iot_write_shortened(out, exe, strlen(exe), 13);
     static const char *const kinds[IOT_LANE_KINDS] = {
-        [IOT_LANE_THREAD] = ", thread\n",
-        [IOT_LANE_AIO] = ", POSIX aio request\n",
-        [IOT_LANE_LIBAIO] = ", libaio request\n",
-        [IOT_LANE_RING] = ", io_uring request\n",
-        [IOT_LANE_CUFILE] = ", cuFile request\n",
-        [IOT_LANE_STREAM] = ", GPU stream\n",
+        [IOT_LANE_THREAD] = ", thread\n",         [IOT_LANE_AIO] = ", POSIX aio request\n",
+        [IOT_LANE_LIBAIO] = ", libaio request\n", [IOT_LANE_RING] = ", io_uring request\n",
+        [IOT_LANE_CUFILE] = ", cuFile request\n", [IOT_LANE_STREAM] = ", GPU stream\n",
     };
     fputs(lane->number ? kinds[lane->kind] : ", main\n", out);
 }
@@ -267,6 +264,9 @@ static void put_lanes(const struct iot_explained *x, FILE *out)
     }
 }
 
+/* Where the frames of a call site stand, behind its figures. */
+enum { FRAMES_AT = 41 };
+
 static void put_sites(const struct iot_explained *x, FILE *out)
 {
     if (x->n_sites)
@@ -277,10 +277,11 @@ static void put_sites(const struct iot_explained *x, FILE *out)
                 iot_people_time(s->service_ns).text, iot_people_count((int64_t)s->calls).text,
                 iot_people_bytes(s->bytes).text);
         for (uint32_t f = 0; f < s->n_frames; f++) {
+            /* On two lines rather than cut: what matters may stand in the middle. */
+            size_t column = f ? FRAMES_AT + 3 : FRAMES_AT;
             if (f)
-                fprintf(out, "%43s", "by ");
-            iot_write_shortened(out, s->frames[f].words, strlen(s->frames[f].words), COLUMNS - 43);
-            fputc('\n', out);
+                fprintf(out, "%*s", (int)column, "by ");
+            iot_write_wrapped(out, s->frames[f].words, column, FRAMES_AT + 5, COLUMNS);
         }
     }
 }
@@ -288,12 +289,18 @@ static void put_sites(const struct iot_explained *x, FILE *out)
 void iot_explain_write_text(const struct iot_explained *x, FILE *out)
 {
     static const char *const kinds[] = {
-        [IOT_FILE_UNKNOWN] = "never open", [IOT_FILE_REGULAR] = "regular file",
-        [IOT_FILE_DIRECTORY] = "folder",   [IOT_FILE_PIPE] = "pipe",
-        [IOT_FILE_SOCKET] = "socket",      [IOT_FILE_CHARACTER] = "character device",
-        [IOT_FILE_BLOCK] = "block device", [IOT_FILE_ANON] = "without a file",
-        [IOT_FILE_LOADER] = "a loader",    [IOT_FILE_GPU_EARLY] = "copies to a GPU",
-        [IOT_FILE_GPU_IN] = "copies to a GPU", [IOT_FILE_GPU_OUT] = "copies from a GPU",
+        [IOT_FILE_UNKNOWN] = "never open",
+        [IOT_FILE_REGULAR] = "regular file",
+        [IOT_FILE_DIRECTORY] = "folder",
+        [IOT_FILE_PIPE] = "pipe",
+        [IOT_FILE_SOCKET] = "socket",
+        [IOT_FILE_CHARACTER] = "character device",
+        [IOT_FILE_BLOCK] = "block device",
+        [IOT_FILE_ANON] = "without a file",
+        [IOT_FILE_LOADER] = "a loader",
+        [IOT_FILE_GPU_EARLY] = "copies to a GPU",
+        [IOT_FILE_GPU_IN] = "copies to a GPU",
+        [IOT_FILE_GPU_OUT] = "copies from a GPU",
         [IOT_FILE_GPU_STATE] = "transfers of GPUs",
     };
     const struct iot_file *file = &x->explainer->trace->files[x->file];
