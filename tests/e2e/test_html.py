@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """The page of a report: as a file, and in a browser where there is one."""
+import glob
 import json
 import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import browser
 import harness
@@ -293,6 +295,26 @@ def check_looks(path):
     return bad
 
 
+def axe():
+    """The accessibility checker, a script; None: scripts/readers.sh could not get it."""
+    found = glob.glob(os.environ.get("READERS", "") + "/lib/python3*/site-packages/axe_core_python/axe.min.js")
+    return Path(found[0]).read_text(encoding="utf-8") if found else None
+
+
+def check_access(path):
+    """What somebody else's checker of accessibility finds in a page."""
+    bad = []
+    for scheme, width in (("light", 1280), ("dark", 1280), ("light", 400)):
+        with opened(path, scheme=scheme, width=width) as b:
+            b.run(axe())
+            found = b.run("axe.run().then(r => [r.passes.length, r.violations.map(v => "
+                          "`${v.id} (${v.impact}): ${v.nodes[0].html.slice(0, 120)}`)])")
+            bad += [f"{scheme}, {width}: {line}" for line in found[1]]
+            if found[0] < 20:
+                bad.append(f"{scheme}, {width}: only {found[0]} rules were tried")
+    return bad
+
+
 def check_words(place):
     """Names in sentences are marked as such, every step has its bar, and no figure of a call site is out of sight."""
     folder, path = place / "steps", place / "steps.html"
@@ -347,6 +369,11 @@ def in_browser(out, place):
             with opened(place / "other.html") as b:
                 return troubles(b)
         checks[f"no complaint of the browser: {name}"] = alone
+    for name, page in (("accessibility", path), ("a comparison: accessibility", place / "compare.html")):
+        if browser.found() and not axe():
+            out.skip(name, "no axe-core from PyPI")
+        else:
+            checks[name] = lambda page=page: check_access(page)
     for name, check in checks.items():
         if browser.found():
             out.run(name, check)
