@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyzer/progress.h"
 #include "analyzer/text.h"
 #include "analyzer/trace.h"
 
@@ -18,6 +19,7 @@ void iot_error(const char *format, ...)
     va_start(arguments, format);
     int n = vasprintf(&message, format, arguments);
     va_end(arguments);
+    iot_progress_end(); /* whoever meets an error need not know what is shown */
     /* Under one lock, so that the line stays whole. */
     flockfile(stderr);
     fputs("iotrace: ", stderr);

@@ -166,7 +166,8 @@ static int export(const char *folder, const struct options *o)
     iot_progress_start();
     const struct iot_reporting_how how = {.rules = o->rules, .top = SIZE_MAX};
     int failed = iot_reporting_make(&reporting, folder, &how, error);
-    iot_progress_end();
+    if (!o->out) /* it would lie between the lines */
+        iot_progress_end();
     if (failed)
         iot_error("%s", error);
     else if (iot_exported_make(&x, &reporting))
@@ -179,6 +180,7 @@ static int export(const char *folder, const struct options *o)
         status = write_folder(&x, o);
     else
         status = write_file(&x, o, o->out, NULL);
+    iot_progress_end();
     iot_exported_free(&x);
     iot_reporting_free(&reporting);
     return status;

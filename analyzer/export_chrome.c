@@ -5,6 +5,7 @@
 
 #include "analyzer/export_timeline.h"
 #include "analyzer/json_out.h"
+#include "analyzer/progress.h"
 #include "analyzer/time_columns.h"
 
 /* The critical path and the counters are processes of their own, beyond the kernel's numbers. */
@@ -162,6 +163,7 @@ int iot_export_chrome(const struct iot_exported *x, FILE *out)
     iot_json_put_array(&w.json, "traceEvents");
     put_names(&w);
     for (size_t i = 0; i < x->trace->events.n && !ferror(out); i++) {
+        iot_progress("writing events", i, x->trace->events.n);
         put_event(&w, i);
         put_flow(&w, i);
     }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/export_tables.h"
+#include "analyzer/progress.h"
 
 static void put_text(const char *text, FILE *out)
 {
@@ -31,6 +32,7 @@ int iot_export_csv(const struct iot_exported *x, const struct iot_export_table *
         fprintf(out, "%s%s", c == table->columns ? "" : ",", c->name);
     putc('\n', out);
     for (size_t row = 0; row < n && !failed && !ferror(out); row++) {
+        iot_progress(table->name, row, n);
         for (const struct iot_column *c = table->columns; c->name && !failed; c++) {
             struct iot_cell cell = c->get(x, row);
             if (c != table->columns)

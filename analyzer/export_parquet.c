@@ -10,6 +10,7 @@
 
 #include "analyzer/bytes.h"
 #include "analyzer/export_tables.h"
+#include "analyzer/progress.h"
 
 enum { GROUP_ROWS = 1 << 17, PAGE_BYTES = 1 << 20, ZSTD_LEVEL = 3 };
 
@@ -331,8 +332,10 @@ int iot_export_parquet(const struct iot_exported *x, const struct iot_export_tab
 
     w.failed = !w.zstd;
     put(&w, magic, 4);
-    for (size_t row = 0; row < rows && !w.failed && !ferror(out); row += GROUP_ROWS)
+    for (size_t row = 0; row < rows && !w.failed && !ferror(out); row += GROUP_ROWS) {
+        iot_progress(table->name, row, rows);
         write_group(&w, x, table, row, rows - row < GROUP_ROWS ? rows - row : GROUP_ROWS);
+    }
     if (!w.failed)
         write_footer(&w, table, rows);
     struct iot_bytes *all[] = {&w.levels, &w.values, &w.page, &w.packed, &w.header, &w.groups};

@@ -7,6 +7,7 @@
 
 #include "analyzer/bytes.h"
 #include "analyzer/export_timeline.h"
+#include "analyzer/progress.h"
 #include "analyzer/time_columns.h"
 
 /* Field numbers of the messages. */
@@ -325,6 +326,7 @@ static void put_lane(struct writer *w, uint32_t lane)
     const struct iot_lane *l = &w->x->trace->lanes[lane];
     uint64_t track = lane_track(w->x, lane);
     for (size_t i = l->first_event; i < l->first_event + l->n_events && !w->failed; i++) {
+        iot_progress("writing events", i, w->x->trace->events.n);
         put_event(w, i, track);
         put_arrow(w, i, track);
     }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyzer/export_tables.h"
+#include "analyzer/progress.h"
 #include "analyzer/memstream.h"
 
 /* What each column is stands in the schema, as comments. */
@@ -60,6 +61,7 @@ static int fill(sqlite3 *db, const struct iot_exported *x, const struct iot_expo
     if (status == SQLITE_OK)
         status = sqlite3_prepare_v2(db, insert, -1, &row_in, NULL);
     for (size_t row = 0; row < n && status == SQLITE_OK; row++) {
+        iot_progress(table->name, row, n);
         int k = 1;
         for (const struct iot_column *c = table->columns; c->name && status == SQLITE_OK; c++)
             status = bind(row_in, k++, c, c->get(x, row), &room);

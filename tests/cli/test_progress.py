@@ -20,10 +20,10 @@ class Progress(unittest.TestCase):
         subprocess.run([MAKE_TRACE, cls.long, "events=2000000", *size], check=True)
         subprocess.run([MAKE_TRACE, cls.short, "events=1000", *size], check=True)
 
-    def on_a_terminal(self, folder):
+    def on_a_terminal(self, folder, *command):
         """What a report writes to a terminal that is its standard error."""
         master, slave = pty.openpty()
-        with subprocess.Popen([IOTRACE, "report", folder], stdin=subprocess.DEVNULL,
+        with subprocess.Popen([IOTRACE, *(command or ["report"]), folder], stdin=subprocess.DEVNULL,
                               stdout=subprocess.DEVNULL, stderr=slave) as process:
             os.close(slave)
             seen = b""
@@ -44,6 +44,15 @@ class Progress(unittest.TestCase):
         self.assertEqual((lines[0], lines[-1]), ("", ""))  # nothing is left
         for line in lines[1:-1]:
             self.assertRegex(line, r"^[a-z' ]+( \(\d+ of \d+\))?$")
+        self.assertNotIn("\n", seen)
+
+    def test_an_export(self):
+        out = os.path.join(os.path.dirname(self.long), "out")
+        seen = self.on_a_terminal(self.long, "export", "--format", "chrome", "-o", out)
+        if not seen:
+            self.skipTest("this machine takes less than a second")
+        self.assertTrue(seen.endswith("\r\033[K"), seen)
+        self.assertRegex(seen, r"writing events \(\d+ of \d+\)")
         self.assertNotIn("\n", seen)
 
     def test_short_work_says_nothing(self):
