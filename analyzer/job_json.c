@@ -60,7 +60,6 @@ static void put_spread(struct iot_json *json, const char *key, const struct iot_
 
 static void put_totals(struct iot_json *json, const struct iot_job *job)
 {
-    const struct iot_figures *f = &job->total;
     iot_json_put_object(json, "path");
     for (int k = 0; k < 7; k++)
         iot_json_put_int(json, iot_unit_number_names[IOT_UNIT_compute_ns + k], job->path[k]);
@@ -88,16 +87,7 @@ static void put_totals(struct iot_json *json, const struct iot_job *job)
         iot_json_end_object(json);
     }
     iot_json_end_array(json);
-    iot_json_put_object(json, "total");
-    iot_json_put_int(json, "data_ops", f->data_ops);
-    iot_json_put_int(json, "metadata_ops", f->metadata_ops);
-    iot_json_put_int(json, "sync_ops", f->sync_ops);
-    iot_json_put_int(json, "bytes", f->bytes);
-    iot_json_put_int(json, "service_ns", f->service_ns);
-    iot_json_put_int(json, "exposed_ns", f->exposed_ns);
-    iot_json_put_int(json, "hidden_ns", f->service_ns - f->exposed_ns);
-    iot_json_put_int(json, "recoverable_ns", f->recoverable_ns);
-    iot_json_end_object(json);
+    iot_report_put_total(json, &job->total);
 }
 
 static void put_file(struct iot_json *json, const struct iot_job_file *f)

@@ -54,7 +54,7 @@ static int say_straggler(struct iot_job *job)
                     iot_people_time(u->numbers[IOT_UNIT_sleep_ns]).text))
         return -1;
     for (size_t k = 0; k < u->n_waits && u->waits[k].waited_ns >= of_weight(job); k++) {
-        const struct iot_unit_wait *w = &u->waits[k];
+        const struct iot_waited *w = &u->waits[k];
         if (iot_job_say(job, &job->ranks, "In it, %.80s waited %s for %.80s %.20s %.300s (%s).",
                         w->waiter, iot_people_time(w->waited_ns).text, w->other, w->doing, w->path,
                         iot_object_names[w->object]))

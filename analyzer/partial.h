@@ -18,6 +18,7 @@
 #include "analyzer/latency.h"
 #include "analyzer/objects.h"
 #include "analyzer/table.h"
+#include "analyzer/waits_words.h"
 
 struct iot_report;
 
@@ -48,12 +49,6 @@ extern const char *const iot_unit_number_names[IOT_UNIT_NUMBERS];
 /* T(lambda) at lambda = 1, 7/8, .. 0. */
 enum { IOT_UNIT_CURVE = 9, IOT_UNIT_WAITS = 5 };
 
-struct iot_unit_wait {
-    const char *waiter, *other, *doing, *path;
-    uint8_t object;
-    int64_t waited_ns;
-};
-
 struct iot_unit {
     struct iot_identity identity; /* of its root process, or of the one rank in it */
     const char *host, *boot_id, *command, *damage; /* "" not known, none */
@@ -62,7 +57,7 @@ struct iot_unit {
     int64_t numbers[IOT_UNIT_NUMBERS];
     int64_t curve[IOT_UNIT_CURVE];
     struct iot_sums objects[IOT_OBJECTS];
-    struct iot_unit_wait waits[IOT_UNIT_WAITS];
+    struct iot_waited waits[IOT_UNIT_WAITS]; /* batch is not kept */
     size_t n_waits;
 };
 

@@ -136,9 +136,13 @@ static int set_waits(struct iot_partial *p, struct iot_unit *u, const struct iot
 {
     for (size_t k = 0; k < r->n_waits && k < IOT_UNIT_WAITS; k++) {
         const struct iot_waited *w = &r->waits[k];
-        struct iot_unit_wait *to = &u->waits[u->n_waits++];
-        *to = (struct iot_unit_wait){copy(p, w->waiter), copy(p, w->other), copy(p, w->doing),
-                                     copy(p, w->path),   w->object,         w->waited_ns};
+        struct iot_waited *to = &u->waits[u->n_waits++];
+        *to = (struct iot_waited){.waiter = copy(p, w->waiter),
+                                  .other = copy(p, w->other),
+                                  .doing = copy(p, w->doing),
+                                  .path = copy(p, w->path),
+                                  .object = w->object,
+                                  .waited_ns = w->waited_ns};
         if (!to->waiter || !to->other || !to->doing || !to->path)
             return -1;
     }

@@ -158,7 +158,7 @@ static int read_waits(struct reader *r, struct iot_unit *u)
     while ((goes_on = more(r, IOT_JSON_OBJECT)) > 0) {
         if (u->n_waits == IOT_UNIT_WAITS)
             return fail(r, unexpected);
-        struct iot_unit_wait *w = &u->waits[u->n_waits++];
+        struct iot_waited *w = &u->waits[u->n_waits++];
         if (text_at(r, "waiter", &w->waiter) || text_at(r, "waited_for", &w->other) ||
             text_at(r, "doing", &w->doing) || text_at(r, "path", &w->path) ||
             expect_key(r, "object") || object_name(r, &w->object) ||

@@ -5,6 +5,7 @@
 #include "analyzer/json_out.h"
 #include "analyzer/partial.h"
 #include "analyzer/partial_json.h"
+#include "analyzer/report_json_parts.h"
 
 static void put_number(struct iot_json *json, const char *key, int64_t value)
 {
@@ -28,23 +29,6 @@ static void put_names(struct iot_json *json, const char *key, enum iot_column_gr
     for (enum iot_sum_column c = 0; c < IOT_COLUMNS; c++)
         if (iot_column_is_in(c, group))
             iot_json_string(json, iot_column_names[c]);
-    iot_json_end_array(json);
-}
-
-static void put_waits(struct iot_json *json, const struct iot_unit *u)
-{
-    iot_json_put_array(json, "waits");
-    for (size_t k = 0; k < u->n_waits; k++) {
-        const struct iot_unit_wait *w = &u->waits[k];
-        iot_json_begin_object(json);
-        iot_json_put_string(json, "waiter", w->waiter);
-        iot_json_put_string(json, "waited_for", w->other);
-        iot_json_put_string(json, "doing", w->doing);
-        iot_json_put_string(json, "path", w->path);
-        iot_json_put_string(json, "object", iot_object_names[w->object]);
-        iot_json_put_int(json, "waited_ns", w->waited_ns);
-        iot_json_end_object(json);
-    }
     iot_json_end_array(json);
 }
 
@@ -77,7 +61,7 @@ static void put_unit(struct iot_json *json, const struct iot_unit *u)
         iot_json_end_array(json);
     }
     iot_json_end_array(json);
-    put_waits(json, u);
+    iot_report_put_waits(json, u->waits, u->n_waits);
     iot_json_end_object(json);
 }
 

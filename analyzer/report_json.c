@@ -27,11 +27,11 @@ static void put_queues(struct iot_json *json, const struct iot_report *r)
 /* The rows beyond are of little weight. */
 enum { WAITS_MAX = 100 };
 
-static void put_waits(struct iot_json *json, const struct iot_report *r)
+void iot_report_put_waits(struct iot_json *json, const struct iot_waited *waits, size_t n)
 {
     iot_json_put_array(json, "waits");
-    for (size_t i = 0; i < r->n_waits && i < WAITS_MAX; i++) {
-        const struct iot_waited *w = &r->waits[i];
+    for (size_t i = 0; i < n; i++) {
+        const struct iot_waited *w = &waits[i];
         iot_json_begin_object(json);
         iot_json_put_string(json, "waiter", w->waiter);
         iot_json_put_string(json, "waited_for", w->other);
@@ -293,7 +293,7 @@ static void put_objects(struct iot_json *json, const struct iot_report *r)
     iot_json_end_array(json);
 }
 
-static void put_total(struct iot_json *json, const struct iot_figures *f)
+void iot_report_put_total(struct iot_json *json, const struct iot_figures *f)
 {
     iot_json_put_object(json, "total");
     iot_json_put_int(json, "data_ops", f->data_ops);
@@ -336,13 +336,13 @@ static int write(const struct iot_report *r, FILE *out, enum iot_json_style styl
     put_path(&json, &r->model->path);
     put_model(&json, r->model);
     put_objects(&json, r);
-    put_total(&json, &r->total);
+    iot_report_put_total(&json, &r->total);
     put_files(&json, r);
     iot_report_put_phases(&json, r);
     put_queues(&json, r);
     iot_report_put_advice(&json, r);
     iot_json_put_strings(&json, "evidence", r->evidence, r->n_evidence);
-    put_waits(&json, r);
+    iot_report_put_waits(&json, r->waits, r->n_waits < WAITS_MAX ? r->n_waits : WAITS_MAX);
     iot_report_put_steps(&json, r);
     iot_report_put_ranges(&json, r);
     iot_call_sites_put(&json, r->sites, r->n_sites);

@@ -8,6 +8,11 @@
 void iot_report_put_figures(struct iot_json *json, const struct iot_figures *figures);
 /* The last of a row. */
 void iot_report_put_reads(struct iot_json *json, const struct iot_figures *figures);
+/* "total" */
+void iot_report_put_total(struct iot_json *json, const struct iot_figures *total);
+
+/* "waits" */
+void iot_report_put_waits(struct iot_json *json, const struct iot_waited *waits, size_t n);
 
 /* Members of the report, with their keys. */
 void iot_report_put_phases(struct iot_json *json, const struct iot_report *report);
