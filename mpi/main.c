@@ -14,10 +14,10 @@ static const struct iot_synopsis synopsis = {
     .is_program = true,
     .summary = "the report of a job, under MPI",
     .operands = "DIR...",
-    .about = "Makes the report of a job as 'iotrace report' does, byte for byte, with the ranks of\n"
-             "MPI as its workers: start it by mpirun or srun. DIR is the folder of a trace, the\n"
-             "folder of a job with those of its ranks, or a partial result. Each rank reads what\n"
-             "lies on its node; a DIR need not be there on all of them.\n",
+    .about = "Makes the report of a job as 'iotrace report' does, byte for byte, with the ranks\n"
+             "of MPI as its workers: start it by mpirun or srun. DIR is the folder of a trace,\n"
+             "the folder of a job with those of its ranks, or a partial result. Each rank reads\n"
+             "what lies on its node; a DIR need not be there on all of them.\n",
     .options = iot_report_options,
 };
 
