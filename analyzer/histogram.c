@@ -26,7 +26,8 @@ int iot_histogram_add(struct iot_histogram *h, unsigned bucket, int64_t count)
         return 0;
     if (k < h->n && h->bars[k].bucket == bucket) {
         int64_t sum = (int64_t)h->bars[k].count + count;
-        h->bars[k].count = (uint64_t)(sum < IOT_COUNT_MAX ? sum : IOT_COUNT_MAX) & (IOT_COUNT_MAX * 4 - 1);
+        h->bars[k].count =
+            (uint64_t)(sum < IOT_COUNT_MAX ? sum : IOT_COUNT_MAX) & (IOT_COUNT_MAX * 4 - 1);
         return 0;
     }
     if (h->n == h->room) {
@@ -47,7 +48,8 @@ int iot_histogram_join(struct iot_histogram *to, const struct iot_histogram *fro
 {
     int failed = 0;
     for (size_t k = 0; k < from->n && !failed; k++)
-        failed = iot_histogram_add(to, (unsigned)from->bars[k].bucket, (int64_t)from->bars[k].count);
+        failed =
+            iot_histogram_add(to, (unsigned)from->bars[k].bucket, (int64_t)from->bars[k].count);
     return failed;
 }
 

@@ -1,5 +1,5 @@
-/* A histogram of times in the buckets of latency.h of which only those that hold something take room.
- * Adding up is associative and commutative to the bit. */
+/* A histogram of times in the buckets of latency.h of which only those that hold something take
+ * room. Adding up is associative and commutative to the bit. */
 #ifndef IOT_ANALYZER_HISTOGRAM_H
 #define IOT_ANALYZER_HISTOGRAM_H
 

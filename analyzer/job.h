@@ -24,9 +24,10 @@ extern const char *const iot_spread_names[IOT_SPREADS];
 struct iot_job_host {
     const char *host;
     size_t units;
-    int slow_object;   /* -1: not slow */
-    int64_t excess_ns; /* a unit's data calls on that object, over what they take on the median host */
-    double times;      /* as slow as that */
+    int slow_object; /* -1: not slow */
+    int64_t
+        excess_ns; /* a unit's data calls on that object, over what they take on the median host */
+    double times;  /* as slow as that */
 };
 
 struct iot_job_file {
@@ -72,7 +73,7 @@ struct iot_job {
     size_t n_boots;             /* of hosts: units of one boot share a clock */
     int64_t start_spread_ns;    /* from the first start to the last, by the hosts' clocks */
     struct iot_job_lines notes; /* what is wrong or uncertain */
-    struct iot_job_lines ranks, shared_words, slow; /* what lies between the units */
+    struct iot_job_lines ranks, shared_words, slow;    /* what lies between the units */
     const struct iot_named_row **named[IOT_ROW_KINDS]; /* those of most weight first */
     struct iot_job_lines sections[IOT_JOB_SECTIONS];
     struct iot_arena *arena;

@@ -1,8 +1,8 @@
 /* The hosts of a job, and which of them are slow: like for like.
  *
- * Calls on one object of one class of sizes are compared, by the middle of their times on each host,
- * with the (lower) median host that has such calls. So neither more bytes, nor larger calls, nor some
- * that stalled make a host look slow.
+ * Calls on one object of one class of sizes are compared, by the middle of their times on each
+ * host, with the (lower) median host that has such calls. So neither more bytes, nor larger calls,
+ * nor some that stalled make a host look slow.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +61,8 @@ static size_t host_of(const struct iot_job *job, const struct iot_unit *unit)
 
 static int by_class(const struct entry *x, const struct entry *y)
 {
-    return x->object != y->object ? (int)x->object - (int)y->object : (int)x->class_ - (int)y->class_;
+    return x->object != y->object ? (int)x->object - (int)y->object
+                                  : (int)x->class_ - (int)y->class_;
 }
 
 static int by_class_and_host(const void *a, const void *b)

@@ -131,8 +131,8 @@ static int hash_run(const char *folder, uint64_t *hash, uint64_t *bytes)
         if (k < SIZED_MAX && !stat(path, &st))
             *bytes += (uint64_t)st.st_blocks * 512; /* files of a trace are sparse */
         int fd = k ? -1 : open(path, O_RDONLY | O_CLOEXEC);
-        failed |= !k && (fd < 0 || hash_head(fd, offsetof(struct iot_file_header, next_segment),
-                                             hash));
+        failed |=
+            !k && (fd < 0 || hash_head(fd, offsetof(struct iot_file_header, next_segment), hash));
         if (fd >= 0)
             close(fd);
     }
@@ -191,8 +191,10 @@ int iot_job_end(struct iot_partial *partial, char error[512])
     }
     if (partial->n_units)
         return 0;
-    snprintf(error, 512, "%s", partial->n_unread ? partial->unread[0]
-             : "there is no unit in it; give partial results or folders of traces");
+    snprintf(error, 512, "%s",
+             partial->n_unread
+                 ? partial->unread[0]
+                 : "there is no unit in it; give partial results or folders of traces");
     return -1;
 }
 

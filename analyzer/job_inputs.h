@@ -26,9 +26,9 @@ struct iot_job_items {
 int iot_job_list(struct iot_job_items *items, char *const *paths, int n);
 void iot_job_items_free(struct iot_job_items *items);
 
-/* What an item holds, to tell whether two hosts see the same: of a folder the names of its files and
- * the head of one (process, start and boot are in it), of a file its size and beginning. `bytes`:
- * about as much is to be read. 0: it cannot be read. */
+/* What an item holds, to tell whether two hosts see the same: of a folder the names of its files
+ * and the head of one (process, start and boot are in it), of a file its size and beginning.
+ * `bytes`: about as much is to be read. 0: it cannot be read. */
 uint64_t iot_job_item_identity(const char *path, uint64_t *bytes);
 
 /* Whether partial results can be made as asked: its rules are read. 0, or -1 with one line in

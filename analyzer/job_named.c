@@ -96,11 +96,10 @@ static int say_steps(struct iot_job *job, const struct iot_named_row *row)
     struct iot_latency length = times_of(row);
     if (!row->numbers[IOT_ROW_phases_steps])
         return 0;
-    return iot_job_say(job, &job->sections[IOT_JOB_STEPS],
-                       "%s %s: a step takes %s (median), %s (P95).",
-                       iot_people_many(row->numbers[IOT_ROW_phases_steps], "step").text,
-                       where(job, row).text, iot_people_time(length.p50_ns).text,
-                       iot_people_time(length.p95_ns).text);
+    return iot_job_say(
+        job, &job->sections[IOT_JOB_STEPS], "%s %s: a step takes %s (median), %s (P95).",
+        iot_people_many(row->numbers[IOT_ROW_phases_steps], "step").text, where(job, row).text,
+        iot_people_time(length.p50_ns).text, iot_people_time(length.p95_ns).text);
 }
 
 static int say_step_exposed(struct iot_job *job, const struct iot_named_row *row)
@@ -120,31 +119,28 @@ static int say_range(struct iot_job *job, const struct iot_named_row *row)
     return iot_job_say(
         job, &job->sections[IOT_JOB_MARKED],
         "%.300s: %s %s, %s (median), %s (P95); I/O in them %s, exposed %s.", row->texts[0],
-        iot_people_many(row->numbers[IOT_ROW_ranges_ranges], "range").text,
-        where(job, row).text, iot_people_time(length.p50_ns).text,
-        iot_people_time(length.p95_ns).text,
+        iot_people_many(row->numbers[IOT_ROW_ranges_ranges], "range").text, where(job, row).text,
+        iot_people_time(length.p50_ns).text, iot_people_time(length.p95_ns).text,
         iot_people_time(row->numbers[IOT_ROW_ranges_service_ns]).text,
         iot_people_time(row->numbers[IOT_ROW_ranges_exposed_ns]).text);
 }
 
 static int say_mark(struct iot_job *job, const struct iot_named_row *row)
 {
-    return iot_job_say(job, &job->sections[IOT_JOB_MARKED],
-                       "%.300s: %s %s, %s to %s after the start.", row->texts[0],
-                       iot_people_many(row->numbers[IOT_ROW_marks_marks], "mark").text,
-                       where(job, row).text,
-                       iot_people_time(row->numbers[IOT_ROW_marks_first_ns]).text,
-                       iot_people_time(row->numbers[IOT_ROW_marks_last_ns]).text);
+    return iot_job_say(
+        job, &job->sections[IOT_JOB_MARKED], "%.300s: %s %s, %s to %s after the start.",
+        row->texts[0], iot_people_many(row->numbers[IOT_ROW_marks_marks], "mark").text,
+        where(job, row).text, iot_people_time(row->numbers[IOT_ROW_marks_first_ns]).text,
+        iot_people_time(row->numbers[IOT_ROW_marks_last_ns]).text);
 }
 
 static int say_site(struct iot_job *job, const struct iot_named_row *row)
 {
-    return iot_job_say(job, &job->sections[IOT_JOB_SITES], "%.600s: %s %s, %s, exposed %s.",
-                       row->texts[0],
-                       iot_people_many(row->numbers[IOT_ROW_sites_calls], "call").text,
-                       where(job, row).text,
-                       iot_people_time(row->numbers[IOT_ROW_sites_service_ns]).text,
-                       iot_people_time(row->numbers[IOT_ROW_sites_exposed_ns]).text);
+    return iot_job_say(
+        job, &job->sections[IOT_JOB_SITES], "%.600s: %s %s, %s, exposed %s.", row->texts[0],
+        iot_people_many(row->numbers[IOT_ROW_sites_calls], "call").text, where(job, row).text,
+        iot_people_time(row->numbers[IOT_ROW_sites_service_ns]).text,
+        iot_people_time(row->numbers[IOT_ROW_sites_exposed_ns]).text);
 }
 
 static int say_wait(struct iot_job *job, const struct iot_named_row *row)
@@ -167,23 +163,23 @@ static int say_queue(struct iot_job *job, const struct iot_named_row *row)
     if (at[IOT_ROW_queues_growing])
         snprintf(grows, sizeof grows, "; it grows in %s",
                  iot_people_count(at[IOT_ROW_queues_growing]).text);
-    return iot_job_say(job, &job->sections[IOT_JOB_QUEUES],
-                       "%.120s (%s), from %.80s to %.80s: %s long on average, %s at most, %s%s.",
-                       row->texts[IOT_ROW_TEXT_queues_name], iot_object_names[row->object],
-                       row->texts[IOT_ROW_TEXT_queues_producer],
-                       row->texts[IOT_ROW_TEXT_queues_consumer], iot_people_count((int64_t)(mean + 0.5)).text,
-                       iot_people_count(at[IOT_ROW_queues_max_length]).text,
-                       where(job, row).text, grows);
+    return iot_job_say(
+        job, &job->sections[IOT_JOB_QUEUES],
+        "%.120s (%s), from %.80s to %.80s: %s long on average, %s at most, %s%s.",
+        row->texts[IOT_ROW_TEXT_queues_name], iot_object_names[row->object],
+        row->texts[IOT_ROW_TEXT_queues_producer], row->texts[IOT_ROW_TEXT_queues_consumer],
+        iot_people_count((int64_t)(mean + 0.5)).text,
+        iot_people_count(at[IOT_ROW_queues_max_length]).text, where(job, row).text, grows);
 }
 
 /* Gains of units do not add up: a job takes as long as the slowest. */
 static int say_advice(struct iot_job *job, const struct iot_named_row *row)
 {
-    return iot_job_say(job, &job->sections[IOT_JOB_ADVICE],
-                       "%c%.400s: %.400s (%s, wins up to %s in one).",
-                       row->shown[0] >= 'a' && row->shown[0] <= 'z' ? row->shown[0] - 32 : row->shown[0],
-                       *row->shown ? row->shown + 1 : "", row->texts[0], where(job, row).text,
-                       iot_people_time(row->numbers[IOT_ROW_advice_most_ns]).text);
+    return iot_job_say(
+        job, &job->sections[IOT_JOB_ADVICE], "%c%.400s: %.400s (%s, wins up to %s in one).",
+        row->shown[0] >= 'a' && row->shown[0] <= 'z' ? row->shown[0] - 32 : row->shown[0],
+        *row->shown ? row->shown + 1 : "", row->texts[0], where(job, row).text,
+        iot_people_time(row->numbers[IOT_ROW_advice_most_ns]).text);
 }
 
 static int say_sentence(struct iot_job *job, enum iot_job_section section,

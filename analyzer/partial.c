@@ -123,7 +123,9 @@ static int new_file(struct iot_partial *p, uint64_t hash, const struct iot_parti
     struct iot_partial_file *f = &p->files[p->n_files];
     *f = (struct iot_partial_file){iot_arena_text(p->arena, from->path, strlen(from->path)),
                                    iot_arena_text(p->arena, from->why, strlen(from->why)),
-                                   from->object, from->sums, {0}};
+                                   from->object,
+                                   from->sums,
+                                   {0}};
     if (!f->path || !f->why || iot_table_add(&p->table, hash, (uint32_t)p->n_files))
         return -1;
     p->n_files++;
@@ -212,7 +214,8 @@ int iot_partial_join(struct iot_partial *to, const struct iot_partial *from)
     }
     for (enum iot_row_kind kind = 0; kind < IOT_ROW_KINDS; kind++)
         for (size_t k = 0; k < from->named[kind].n && !failed; k++)
-            failed = iot_named_rows_add(&to->named[kind], kind, &from->named[kind].rows[k], to->arena);
+            failed =
+                iot_named_rows_add(&to->named[kind], kind, &from->named[kind].rows[k], to->arena);
     return failed ? -1 : 0;
 }
 

@@ -125,7 +125,7 @@ enum iot_added {
 
 /* Adds the unit of a trace folder. Unless it is IOT_ADDED, with one line in `error`. */
 enum iot_added iot_partial_add_folder(struct iot_partial *partial, const char *folder,
-                           const struct iot_partial_how *how, char error[512]);
+                                      const struct iot_partial_how *how, char error[512]);
 
 /* The same of a report with all its files. Returns 0, -1 without memory. */
 int iot_partial_add_report(struct iot_partial *partial, const struct iot_report *report,

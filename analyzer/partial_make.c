@@ -274,7 +274,8 @@ static struct iot_sums file_sums(const struct iot_report_file *f)
 }
 
 /* Of those that are named. */
-static int count_times(struct iot_histogram *times, const uint8_t *named, const struct iot_report *r)
+static int count_times(struct iot_histogram *times, const uint8_t *named,
+                       const struct iot_report *r)
 {
     int failed = 0;
     for (size_t i = 0; i < r->trace->events.n && !failed; i++) {

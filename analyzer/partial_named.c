@@ -87,8 +87,7 @@ static int add_phase_objects(struct gathered *g, const struct iot_report *r,
 }
 
 /* The last step's end is not known. */
-static int add_phase(struct gathered *g, const struct iot_report *r,
-                     const struct iot_phase *phase)
+static int add_phase(struct gathered *g, const struct iot_report *r, const struct iot_phase *phase)
 {
     const struct iot_steps *s = r->phases->steps;
     struct iot_named_row row = {
@@ -120,16 +119,16 @@ static int add_queues(struct gathered *g, const struct iot_report *r)
     int failed = 0;
     for (size_t k = 0; k < taken(IOT_ROWS_queues, r->n_queues) && !failed; k++) {
         const struct iot_queue *q = &r->queues[k];
-        failed = add(g, IOT_ROWS_queues,
-                     &(struct iot_named_row){
-                         .texts = {q->name, q->producer, q->consumer},
-                         .object = q->object,
-                         .numbers = {[IOT_ROW_queues_units] = 1,
-                                     [IOT_ROW_queues_messages] = q->messages,
-                                     [IOT_ROW_queues_growing] = q->growing != 0,
-                                     [IOT_ROW_queues_mean_thousandths] =
-                                         whole(q->mean_length * 1000),
-                                     [IOT_ROW_queues_max_length] = q->max_length}});
+        failed =
+            add(g, IOT_ROWS_queues,
+                &(struct iot_named_row){
+                    .texts = {q->name, q->producer, q->consumer},
+                    .object = q->object,
+                    .numbers = {[IOT_ROW_queues_units] = 1,
+                                [IOT_ROW_queues_messages] = q->messages,
+                                [IOT_ROW_queues_growing] = q->growing != 0,
+                                [IOT_ROW_queues_mean_thousandths] = whole(q->mean_length * 1000),
+                                [IOT_ROW_queues_max_length] = q->max_length}});
     }
     return failed;
 }
@@ -159,13 +158,14 @@ static int add_marked(struct gathered *g, const struct iot_report *r)
         failed = add_range(g, &r->ranges[k]);
     for (size_t k = 0; k < taken(IOT_ROWS_marks, r->n_marks) && !failed; k++) {
         const struct iot_named_mark *mark = &r->marks[k];
-        failed = add(g, IOT_ROWS_marks,
-                     &(struct iot_named_row){
-                         .texts = {mark->name},
-                         .numbers = {[IOT_ROW_marks_units] = 1,
-                                     [IOT_ROW_marks_marks] = counted(mark->n),
-                                     [IOT_ROW_marks_first_ns] = mark->first_ns > 0 ? mark->first_ns : 0,
-                                     [IOT_ROW_marks_last_ns] = mark->last_ns > 0 ? mark->last_ns : 0}});
+        failed =
+            add(g, IOT_ROWS_marks,
+                &(struct iot_named_row){
+                    .texts = {mark->name},
+                    .numbers = {[IOT_ROW_marks_units] = 1,
+                                [IOT_ROW_marks_marks] = counted(mark->n),
+                                [IOT_ROW_marks_first_ns] = mark->first_ns > 0 ? mark->first_ns : 0,
+                                [IOT_ROW_marks_last_ns] = mark->last_ns > 0 ? mark->last_ns : 0}});
     }
     return failed;
 }
@@ -192,14 +192,14 @@ static int add_advice(struct gathered *g, const struct iot_report *r)
     int failed = 0;
     for (size_t k = 0; k < r->advice->n && !failed; k++) {
         const struct iot_advice *a = &r->advice->advice[k];
-        failed = add(g, IOT_ROWS_advice,
-                     &(struct iot_named_row){
-                         .texts = {a->action},
-                         .shown = a->finding,
-                         .object = a->object < 0 ? IOT_OBJECTS : (uint8_t)a->object,
-                         .numbers = {[IOT_ROW_advice_units] = 1,
-                                     [IOT_ROW_advice_gain_ns] = a->gain_ns,
-                                     [IOT_ROW_advice_most_ns] = a->gain_ns}});
+        failed =
+            add(g, IOT_ROWS_advice,
+                &(struct iot_named_row){.texts = {a->action},
+                                        .shown = a->finding,
+                                        .object = a->object < 0 ? IOT_OBJECTS : (uint8_t)a->object,
+                                        .numbers = {[IOT_ROW_advice_units] = 1,
+                                                    [IOT_ROW_advice_gain_ns] = a->gain_ns,
+                                                    [IOT_ROW_advice_most_ns] = a->gain_ns}});
     }
     return failed;
 }
@@ -212,19 +212,20 @@ static int add_sites(struct gathered *g, const struct iot_report *r)
         const struct iot_call_site *site = &r->sites[k];
         char words[WORDS_BYTES];
         iot_call_site_words(site, words, sizeof words);
-        failed = add(g, IOT_ROWS_sites,
-                     &(struct iot_named_row){.texts = {words},
-                                             .numbers = {[IOT_ROW_sites_units] = 1,
-                                                         [IOT_ROW_sites_calls] = counted(site->calls),
-                                                         [IOT_ROW_sites_bytes] = site->bytes,
-                                                         [IOT_ROW_sites_service_ns] = site->service_ns,
-                                                         [IOT_ROW_sites_exposed_ns] = site->exposed_ns}});
+        failed = add(
+            g, IOT_ROWS_sites,
+            &(struct iot_named_row){.texts = {words},
+                                    .numbers = {[IOT_ROW_sites_units] = 1,
+                                                [IOT_ROW_sites_calls] = counted(site->calls),
+                                                [IOT_ROW_sites_bytes] = site->bytes,
+                                                [IOT_ROW_sites_service_ns] = site->service_ns,
+                                                [IOT_ROW_sites_exposed_ns] = site->exposed_ns}});
     }
     return failed;
 }
 
-static int add_sentences(struct gathered *g, enum iot_row_kind kind,
-                         const char *const *sentences, size_t n)
+static int add_sentences(struct gathered *g, enum iot_row_kind kind, const char *const *sentences,
+                         size_t n)
 {
     int failed = 0;
     for (size_t k = 0; k < n && !failed; k++)

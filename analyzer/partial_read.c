@@ -387,8 +387,7 @@ static int read_rows(struct reader *r, enum iot_row_kind kind)
     while (!failed && (goes_on = more(r, IOT_JSON_ARRAY)) != 0) {
         struct iot_named_row row = {0};
         failed = goes_on < 0 || read_row(r, kind, &row);
-        if (!failed &&
-            iot_named_rows_add(&r->partial.named[kind], kind, &row, r->partial.arena))
+        if (!failed && iot_named_rows_add(&r->partial.named[kind], kind, &row, r->partial.arena))
             failed = fail(r, no_memory);
         iot_histogram_free(&row.times);
     }

@@ -6,7 +6,12 @@
 #include "analyzer/partial.h"
 
 enum { SUM, MOST, LEAST };
-enum { FAMILY = IOT_ROW_FAMILY, OBJECT = IOT_ROW_OBJECT, TIMES = IOT_ROW_TIMES, SHOWN = IOT_ROW_SHOWN };
+enum {
+    FAMILY = IOT_ROW_FAMILY,
+    OBJECT = IOT_ROW_OBJECT,
+    TIMES = IOT_ROW_TIMES,
+    SHOWN = IOT_ROW_SHOWN
+};
 
 const struct iot_row_about iot_rows_about[IOT_ROW_KINDS] = {
 #define IOT_ROWS(kind, most_, flags_)                                                              \

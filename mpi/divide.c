@@ -40,7 +40,8 @@ static int by_size(const void *a, const void *b)
     return (x->first > y->first) - (x->first < y->first);
 }
 
-/* Whether what is in order before it makes it superfluous: it cannot be read here, but elsewhere. */
+/* Whether what is in order before it makes it superfluous: it cannot be read here, but elsewhere.
+ */
 static int is_covered(const struct iot_mpi_seen *seen, size_t k)
 {
     return !seen[k].identity && k &&
@@ -52,8 +53,8 @@ static size_t find_things(struct thing *things, const struct iot_mpi_seen *seen,
 {
     size_t found = 0;
     for (size_t k = 0, to; k < n; k = to) {
-        for (to = k + 1; to < n && is_same_path(&seen[k], &seen[to]) &&
-                         seen[k].identity == seen[to].identity;)
+        for (to = k + 1;
+             to < n && is_same_path(&seen[k], &seen[to]) && seen[k].identity == seen[to].identity;)
             to++;
         if (!is_covered(seen, k))
             things[found++] = (struct thing){seen[k].bytes, k, to - k};
@@ -81,7 +82,8 @@ static void give(const struct iot_mpi_seen *seen, const struct thing *thing, con
     size_t at = SIZE_MAX;
     int least = -1;
     for (int r = 0; r < ranks; r++) {
-        size_t found = least < 0 || load[r] < load[least] ? find_node(seen, thing, nodes[r]) : SIZE_MAX;
+        size_t found =
+            least < 0 || load[r] < load[least] ? find_node(seen, thing, nodes[r]) : SIZE_MAX;
         if (found == SIZE_MAX)
             continue;
         least = r;

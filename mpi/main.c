@@ -14,15 +14,15 @@ static const struct iot_synopsis synopsis = {
     .is_program = true,
     .summary = "the report of a job, under MPI",
     .operands = "DIR...",
-    .about = "Makes the report of a job as 'iotrace report' does, byte for byte, with the ranks\n"
-             "of MPI as its workers: start it by mpirun or srun. DIR is the folder of a trace,\n"
-             "the folder of a job with those of its ranks, or a partial result. Each rank reads\n"
-             "what lies on its node; a DIR need not be there on all of them.\n",
+    .about = "Makes the report of a job as 'iotrace report' does, byte for byte, with the\n"
+             "ranks of MPI as its workers: start it by mpirun or srun. DIR is the folder of\n"
+             "a trace, the folder of a job with those of its ranks, or a partial result. Each\n"
+             "rank reads what lies on its node; a DIR need not be there on all of them.\n",
     .options = iot_report_options,
 };
 
-/* Rank 0 looks at the arguments first, and alone says what is wrong with them. Returns whether there
- * is anything to do; else with the status. */
+/* Rank 0 looks at the arguments first, and alone says what is wrong with them. Returns whether
+ * there is anything to do; else with the status. */
 static int parse(int argc, char **argv, struct iot_report_how *how, struct iot_parsed *parsed)
 {
     int told[2] = {0, IOT_EXIT_OK}; /* done, status */
@@ -92,9 +92,8 @@ int main(int argc, char **argv)
     struct iot_parsed parsed;
     MPI_Init(&argc, &argv);
     iot_mpi_handle_errors();
-    int status = parse(argc, argv, &how, &parsed)
-                     ? report(parsed.operands, parsed.n_operands, &how)
-                     : parsed.status;
+    int status = parse(argc, argv, &how, &parsed) ? report(parsed.operands, parsed.n_operands, &how)
+                                                  : parsed.status;
     MPI_Finalize();
     return status;
 }

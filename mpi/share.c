@@ -84,9 +84,9 @@ static void add_list(struct lists *lists, const char *text, uint64_t size, int n
             lists->seen = need(realloc(lists->seen, lists->room * sizeof *lists->seen));
         }
         const char *path = text + at + sizeof head;
-        lists->seen[lists->n++] =
-            (struct iot_mpi_seen){head.identity, head.bytes, head.operand,
-                                  !strcmp(path, paths[head.operand]), node, path};
+        lists->seen[lists->n++] = (struct iot_mpi_seen){
+            head.identity, head.bytes, head.operand, !strcmp(path, paths[head.operand]),
+            node,          path};
         at += sizeof head + head.path_bytes;
     }
 }
