@@ -57,36 +57,30 @@ struct iot_figures iot_job_figures(const struct iot_sums *sums)
 /* All classes of sizes in one. */
 static int set_latency(struct iot_figures *f, const struct iot_calls *calls, int64_t max_ns)
 {
-    uint64_t *counts = calloc(IOT_LATENCY_BUCKETS, sizeof *counts), n = 0;
-    if (!counts)
-        return -1;
-    for (int c = 0; c < IOT_CALL_CLASSES; c++)
-        for (int b = 0; calls->classes[c] && b < IOT_LATENCY_BUCKETS; b++) {
-            uint64_t more = (uint64_t)calls->classes[c]->counts[b];
-            counts[b] = (uint64_t)iot_sum((int64_t)counts[b], (int64_t)more);
-            n = (uint64_t)iot_sum((int64_t)n, (int64_t)more);
-        }
-    if (n)
-        f->latency = iot_latency_of_counts(counts, n, max_ns);
-    f->timed_ops = (int64_t)n;
-    free(counts);
-    return 0;
+    struct iot_histogram all = {0};
+    int failed = 0;
+    for (int c = 0; c < IOT_CALL_CLASSES && !failed; c++)
+        failed = iot_histogram_join(&all, &calls->classes[c].times);
+    f->timed_ops = iot_histogram_count(&all);
+    if (f->timed_ops)
+        f->latency = iot_histogram_latency(&all, max_ns);
+    iot_histogram_free(&all);
+    return failed;
 }
 
 /* The times of a class stand at the mean of its sizes, as many as a sample keeps, evenly spread
  * over its calls. */
 static void sample_class(struct iot_fit_sample *sample, const struct iot_call_class *class_)
 {
-    int64_t n = 0, seen = 0;
-    for (int b = 0; b < IOT_LATENCY_BUCKETS; b++)
-        n = iot_sum(n, class_->counts[b]);
+    const struct iot_histogram *times = &class_->times;
+    int64_t n = iot_histogram_count(times), seen = 0;
     if (!n)
         return;
     int64_t taken = n < IOT_FIT_CALLS ? n : IOT_FIT_CALLS, k = 0;
-    for (unsigned b = 0; b < IOT_LATENCY_BUCKETS && k < taken; b++) {
-        seen = iot_sum(seen, class_->counts[b]);
+    for (size_t b = 0; b < times->n && k < taken; b++) {
+        seen = iot_sum(seen, (int64_t)times->bars[b].count);
         for (; k < taken && seen > (int64_t)((__int128)n * (2 * k + 1) / (2 * taken)); k++)
-            iot_fit_add(sample, class_->bytes / n, iot_latency_value(b));
+            iot_fit_add(sample, class_->bytes / n, iot_latency_value(times->bars[b].bucket));
     }
 }
 
@@ -97,8 +91,7 @@ static int set_fit(struct iot_figures *f, const struct iot_calls *calls)
         return -1;
     iot_fit_begin(sample);
     for (int c = 1; c < IOT_CALL_CLASSES; c++)
-        if (calls->classes[c])
-            sample_class(sample, calls->classes[c]);
+        sample_class(sample, &calls->classes[c]);
     f->fit = iot_fit_line(sample);
     free(sample);
     return 0;

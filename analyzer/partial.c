@@ -148,13 +148,6 @@ int iot_partial_file(struct iot_partial *p, const struct iot_partial_file *file)
 
 /* --- calls --- */
 
-struct iot_call_class *iot_calls_class(struct iot_calls *calls, unsigned class_)
-{
-    if (!calls->classes[class_])
-        calls->classes[class_] = calloc(1, sizeof **calls->classes);
-    return calls->classes[class_];
-}
-
 unsigned iot_call_class_of(int64_t bytes)
 {
     return bytes <= 0 ? 0 : 64 - (unsigned)__builtin_clzll((uint64_t)bytes);
@@ -162,24 +155,18 @@ unsigned iot_call_class_of(int64_t bytes)
 
 int iot_calls_join(struct iot_calls *to, const struct iot_calls *from)
 {
-    for (unsigned c = 0; c < IOT_CALL_CLASSES; c++) {
-        const struct iot_call_class *more = from->classes[c];
-        struct iot_call_class *sum = more ? iot_calls_class(to, c) : NULL;
-        if (more && !sum)
-            return -1;
-        for (int b = 0; more && b < IOT_LATENCY_BUCKETS; b++)
-            sum->counts[b] = iot_sum(sum->counts[b], more->counts[b]);
-        if (more)
-            sum->bytes = iot_sum(sum->bytes, more->bytes);
+    int failed = 0;
+    for (int c = 0; c < IOT_CALL_CLASSES && !failed; c++) {
+        to->classes[c].bytes = iot_sum(to->classes[c].bytes, from->classes[c].bytes);
+        failed = iot_histogram_join(&to->classes[c].times, &from->classes[c].times);
     }
-    return 0;
+    return failed;
 }
 
 void iot_calls_free(struct iot_calls *calls)
 {
     for (int c = 0; c < IOT_CALL_CLASSES; c++)
-        free(calls->classes[c]);
-    *calls = (struct iot_calls){0};
+        iot_histogram_free(&calls->classes[c].times);
 }
 
 /* --- all of it --- */

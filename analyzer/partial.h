@@ -73,14 +73,13 @@ struct iot_unit {
 };
 
 /* Timed data calls by size (class 0: nothing moved; c: 2^(c - 1) bytes and more, below 2^c) and by
- * bucket of their service. NULL: none of the class. */
+ * their service. */
 enum { IOT_CALL_CLASSES = 64 };
-struct iot_call_class {
-    int64_t bytes;
-    int64_t counts[IOT_LATENCY_BUCKETS];
-};
 struct iot_calls {
-    struct iot_call_class *classes[IOT_CALL_CLASSES];
+    struct iot_call_class {
+        int64_t bytes;
+        struct iot_histogram times;
+    } classes[IOT_CALL_CLASSES];
 };
 
 struct iot_partial_file {
@@ -168,7 +167,6 @@ struct iot_unit *iot_partial_unit(struct iot_partial *partial);
 int iot_partial_file(struct iot_partial *partial, const struct iot_partial_file *file);
 /* Adds all of another one, whose units' texts are to live as long. Returns 0, -1 without memory. */
 int iot_partial_join(struct iot_partial *to, const struct iot_partial *from);
-struct iot_call_class *iot_calls_class(struct iot_calls *calls, unsigned class_);
 int iot_calls_join(struct iot_calls *to, const struct iot_calls *from);
 void iot_calls_free(struct iot_calls *calls);
 /* The rows with names of a report: partial_named.c. Returns 0, -1 without memory. */

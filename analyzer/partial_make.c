@@ -171,48 +171,37 @@ static int add_unit(struct iot_partial *p, const struct iot_report *r)
 
 /* --- its calls --- */
 
-static int64_t median_of(const struct iot_call_class *class_, int64_t n)
-{
-    int64_t seen = 0;
-    unsigned b = 0;
-    while (b + 1 < IOT_LATENCY_BUCKETS && (seen += class_->counts[b]) < (n + 1) / 2)
-        b++;
-    return iot_latency_value(b);
-}
-
 /* Of the unit alone; then they are part of all. */
 static int set_calls(struct iot_partial *p, struct iot_unit *u, const struct iot_calls *calls)
 {
     u->calls = iot_arena_take(p->arena, IOT_OBJECTS * IOT_CALL_CLASSES * sizeof *u->calls);
     if (!u->calls)
         return -1;
-    for (int k = 0; k < IOT_OBJECTS * IOT_CALL_CLASSES; k++) {
-        const struct iot_call_class *c = calls[k / IOT_CALL_CLASSES].classes[k % IOT_CALL_CLASSES];
-        int64_t n = 0;
-        for (int b = 0; c && b < IOT_LATENCY_BUCKETS; b++)
-            n += c->counts[b];
-        if (n)
-            u->calls[u->n_calls++] =
-                (struct iot_unit_calls){(uint8_t)(k / IOT_CALL_CLASSES),
-                                        (uint8_t)(k % IOT_CALL_CLASSES), n, median_of(c, n)};
+    for (unsigned k = 0; k < IOT_OBJECTS * IOT_CALL_CLASSES; k++) {
+        unsigned object = k / IOT_CALL_CLASSES, class_ = k % IOT_CALL_CLASSES;
+        const struct iot_histogram *times = &calls[object].classes[class_].times;
+        if (times->n)
+            u->calls[u->n_calls++] = (struct iot_unit_calls){
+                (uint8_t)object, (uint8_t)class_, iot_histogram_count(times),
+                iot_histogram_latency(times, INT64_MAX).p50_ns};
     }
     return 0;
 }
 
 static int count_calls(struct iot_calls *calls, const struct iot_report *r)
 {
-    for (size_t i = 0; i < r->trace->events.n; i++) {
+    int failed = 0;
+    for (size_t i = 0; i < r->trace->events.n && !failed; i++) {
         if (r->of_event[i] == IOT_NO_INDEX || !iot_report_is_timed(r, i))
             continue;
         int64_t bytes = r->trace->events.bytes[i];
         struct iot_call_class *class_ =
-            iot_calls_class(&calls[r->files[r->of_event[i]].object], iot_call_class_of(bytes));
-        if (!class_)
-            return -1;
+            &calls[r->files[r->of_event[i]].object].classes[iot_call_class_of(bytes)];
         class_->bytes = iot_sum(class_->bytes, bytes > 0 ? bytes : 0);
-        class_->counts[iot_latency_bucket(r->model->service_ns[i])]++;
+        failed =
+            iot_histogram_add(&class_->times, iot_latency_bucket(r->model->service_ns[i]), 1);
     }
-    return 0;
+    return failed;
 }
 
 static int add_calls(struct iot_partial *p, const struct iot_report *r)

@@ -260,27 +260,38 @@ static int read_unit(struct reader *r)
 
 /* --- objects and files --- */
 
+/* bucket, calls, bucket, calls, .. up to the end of the array. */
+static int read_bars(struct reader *r, struct iot_histogram *times)
+{
+    int64_t bucket, n;
+    int goes_on;
+    while ((goes_on = more(r, IOT_JSON_NUMBER)) > 0) {
+        if (number_of(r, &bucket) || number(r, &n))
+            return -1;
+        if (bucket >= IOT_LATENCY_BUCKETS || n > IOT_COUNT_MAX)
+            return fail(r, "has a class of times that there is not");
+        if (iot_histogram_add(times, (unsigned)bucket, n))
+            return fail(r, no_memory);
+    }
+    return goes_on;
+}
+
+static int read_times(struct reader *r, struct iot_histogram *times)
+{
+    return expect(r, IOT_JSON_ARRAY) || read_bars(r, times) ? -1 : 0;
+}
+
 /* [class, bytes, bucket, calls, bucket, calls, ..] */
 static int read_class(struct reader *r, struct iot_calls *calls)
 {
-    int64_t class_, bytes, bucket, n;
-    int goes_on;
+    int64_t class_, bytes;
     if (number(r, &class_) || number(r, &bytes))
         return -1;
     if (class_ >= IOT_CALL_CLASSES)
         return fail(r, "has a class of sizes that there is not");
-    struct iot_call_class *to = iot_calls_class(calls, (unsigned)class_);
-    if (!to)
-        return fail(r, no_memory);
+    struct iot_call_class *to = &calls->classes[class_];
     to->bytes = iot_sum(to->bytes, bytes);
-    while ((goes_on = more(r, IOT_JSON_NUMBER)) > 0) {
-        if (number_of(r, &bucket) || number(r, &n))
-            return -1;
-        if (bucket >= IOT_LATENCY_BUCKETS)
-            return fail(r, "has a class of times that there is not");
-        to->counts[bucket] = iot_sum(to->counts[bucket], n);
-    }
-    return goes_on;
+    return read_bars(r, &to->times);
 }
 
 static int read_object(struct reader *r, int object)
@@ -300,24 +311,6 @@ static int read_object(struct reader *r, int object)
         if (read_class(r, &p->calls[object]))
             return -1;
     return goes_on || expect(r, IOT_JSON_OBJECT_END) ? -1 : 0;
-}
-
-/* [bucket, calls, bucket, calls, ..] */
-static int read_times(struct reader *r, struct iot_histogram *times)
-{
-    int64_t bucket, n;
-    int goes_on;
-    if (expect(r, IOT_JSON_ARRAY))
-        return -1;
-    while ((goes_on = more(r, IOT_JSON_NUMBER)) > 0) {
-        if (number_of(r, &bucket) || number(r, &n))
-            return -1;
-        if (bucket >= IOT_LATENCY_BUCKETS || n > IOT_COUNT_MAX)
-            return fail(r, "has a class of times that there is not");
-        if (iot_histogram_add(times, (unsigned)bucket, n))
-            return fail(r, no_memory);
-    }
-    return goes_on;
 }
 
 static int read_file(struct reader *r)

@@ -81,16 +81,20 @@ char *iot_partial_unit_text(const struct iot_unit *unit)
     return text;
 }
 
+static void put_bars(struct iot_json *json, const struct iot_histogram *times)
+{
+    for (size_t k = 0; k < times->n; k++) {
+        iot_json_int(json, (int64_t)times->bars[k].bucket);
+        iot_json_int(json, (int64_t)times->bars[k].count);
+    }
+}
+
 static void put_class(struct iot_json *json, int number, const struct iot_call_class *class_)
 {
     iot_json_begin_array(json);
     iot_json_int(json, number);
     iot_json_int(json, class_->bytes);
-    for (int b = 0; b < IOT_LATENCY_BUCKETS; b++)
-        if (class_->counts[b]) {
-            iot_json_int(json, b);
-            iot_json_int(json, class_->counts[b]);
-        }
+    put_bars(json, &class_->times);
     iot_json_end_array(json);
 }
 
@@ -103,8 +107,8 @@ static void put_object(struct iot_json *json, const struct iot_partial *p, int o
     iot_json_end_array(json);
     iot_json_put_array(json, "calls");
     for (int c = 0; c < IOT_CALL_CLASSES; c++)
-        if (p->calls[o].classes[c])
-            put_class(json, c, p->calls[o].classes[c]);
+        if (p->calls[o].classes[c].bytes || p->calls[o].classes[c].times.n)
+            put_class(json, c, &p->calls[o].classes[c]);
     iot_json_end_array(json);
     iot_json_end_object(json);
 }
@@ -112,10 +116,7 @@ static void put_object(struct iot_json *json, const struct iot_partial *p, int o
 static void put_times(struct iot_json *json, const struct iot_histogram *times)
 {
     iot_json_begin_array(json);
-    for (size_t k = 0; k < times->n; k++) {
-        iot_json_int(json, (int64_t)times->bars[k].bucket);
-        iot_json_int(json, (int64_t)times->bars[k].count);
-    }
+    put_bars(json, times);
     iot_json_end_array(json);
 }
 
