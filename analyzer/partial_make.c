@@ -198,8 +198,7 @@ static int count_calls(struct iot_calls *calls, const struct iot_report *r)
         struct iot_call_class *class_ =
             &calls[r->files[r->of_event[i]].object].classes[iot_call_class_of(bytes)];
         class_->bytes = iot_sum(class_->bytes, bytes > 0 ? bytes : 0);
-        failed =
-            iot_histogram_add(&class_->times, iot_latency_bucket(r->model->service_ns[i]), 1);
+        failed = iot_histogram_add(&class_->times, iot_latency_bucket(r->model->service_ns[i]), 1);
     }
     return failed;
 }
