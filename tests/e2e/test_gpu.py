@@ -503,7 +503,7 @@ def check_run(place):
     path.write_text("kernel corr=1 stream=7 name=k start=1 end=2\n" + COPY)
     bad = []
     for word, want in (("off", {"gpu_unseen": 1}), ("copies", {"gpu_unseen": 2, "gpu_memcpy": 1}),
-                       ("full", {"gpu_unseen": 2, "gpu_memcpy": 1, "gpu_kernel": 1})):
+                       ("kernels", {"gpu_unseen": 2, "gpu_memcpy": 1, "gpu_kernel": 1})):
         done = harness.run([harness.command(), "run", "--gpu", word, "-o", place / word, "--", PLAY, path],
                            harness.plain({**STANDIN, "LIBIOTRACE": os.environ["LIBIOTRACE"]}))
         same(bad, f"status with {word}", 0, done.status)
