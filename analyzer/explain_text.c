@@ -286,6 +286,40 @@ static void put_sites(const struct iot_explained *x, FILE *out)
     }
 }
 
+/* --- several of one name --- */
+
+static void put_sum(FILE *out, int64_t exposed, int64_t service, int64_t calls, int64_t bytes)
+{
+    fprintf(out, "%9s %9s %9s %9s  ", iot_people_time(exposed).text, iot_people_time(service).text,
+            iot_people_count(calls).text, iot_people_bytes(bytes).text);
+}
+
+void iot_explain_write_sum(const struct iot_explained *explained, size_t n, FILE *out)
+{
+    enum { WHY_AT = 41 };
+    int64_t exposed = 0, service = 0, calls = 0, bytes = 0;
+    const char *name = explained->explainer->trace->files[explained->file].name;
+    iot_write_shortened(out, name, strlen(name), COLUMNS - 40);
+    fprintf(out, ", %zu rows of the ledger: together, then each by itself\n\n", n);
+    fprintf(out, "%9s %9s %9s %9s  object, and why\n", "exposed", "service", "calls", "bytes");
+    for (size_t k = 0; k < n; k++) {
+        const struct iot_explained *x = &explained[k];
+        const struct iot_file_class *c = &x->explainer->classes->files[x->file];
+        int64_t its_calls = x->ways[0].calls + x->ways[1].calls + x->metadata_ops + x->sync_ops;
+        int64_t its_bytes = x->ways[0].bytes + x->ways[1].bytes;
+        char why[512];
+        snprintf(why, sizeof why, "%s: %s", iot_object_names[c->object[c->main]], c->why[c->main]);
+        put_sum(out, x->exposed_ns, x->service_ns, its_calls, its_bytes);
+        iot_write_wrapped(out, why, WHY_AT, WHY_AT, COLUMNS);
+        exposed += x->exposed_ns;
+        service += x->service_ns;
+        calls += its_calls;
+        bytes += its_bytes;
+    }
+    put_sum(out, exposed, service, calls, bytes);
+    fputs("together\n", out);
+}
+
 void iot_explain_write_text(const struct iot_explained *x, FILE *out)
 {
     static const char *const kinds[] = {

@@ -93,6 +93,9 @@ class KnownAnswers(Case):
         self.assertEqual([(e["op"], e["t0_ns"], e["t1_ns"], e["bytes"]) for e in parts],
                          [("gpu_memcpy", 120000, 250000, 4096),
                           ("gpu_memcpy_rest", 250000, 290000, 0)])
+        explained = json.loads(output("explain", self.trace, "gpu0:HtoD", "--format", "json"))["files"][0]
+        self.assertEqual([explained["read"][k] for k in ("calls", "bytes", "empty")], [1, 4096, 0])
+        self.assertEqual((explained["service_ns"], explained["lanes"][0]["calls"]), (170000, 1))
 
     def test_hidden_copy(self):
         report = self.imported(
