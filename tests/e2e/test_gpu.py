@@ -315,8 +315,8 @@ def check_explain(place):
     text = " ".join(harness.ask("explain", folder, "gpu0:HtoD").decode().split())
     files = json.loads(harness.ask("explain", folder, "gpu0:HtoD", "--format", "json"))["files"]
     bad = [f"{words!r} is not there: {text}" for words in (
-        "gpu0:HtoD, 2 rows of the ledger", "1.00 ms 1 4.10 kB artifact: read from m.safetensors, pageable",
-        "0.50 ms 1 1.00 kB input: read from s.tfrecord, pageable", "1.50 ms 2 5.10 kB together")
+        "gpu0:HtoD, 2 rows of the ledger", "1.00 ms 1 4.10 kB artifact: read from m.safetensors, pinned",
+        "0.50 ms 1 1.00 kB input: read from s.tfrecord, pinned", "1.50 ms 2 5.10 kB together")
            if words not in text]
     same(bad, "files", [("gpu0:HtoD", "artifact", 4096), ("gpu0:HtoD", "input", 1000)],
          [(f["path"], f["read"]["object"], f["read"]["bytes"]) for f in files])
