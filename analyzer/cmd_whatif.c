@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "analyzer/cmd.h"
-#include "analyzer/find_file.h"
 #include "analyzer/json_out.h"
 #include "analyzer/out_file.h"
+#include "analyzer/path_glob.h"
 #include "analyzer/people.h"
 #include "analyzer/report_text.h"
 #include "analyzer/reporting.h"
