@@ -122,19 +122,20 @@ static void of_device(const struct iot_gpu_device *d, char text[SIZE])
 
 static void of_rank(const struct iot_gpu_rank *rank, char text[SIZE])
 {
-    char times[40];
+    char times[40], known[40] = "";
     snprintf(times, sizeof times, "%s", iot_people_many(rank->collectives, "collective").text);
+    if (rank->rank >= 0)
+        snprintf(known, sizeof known, ", rank %lld", (long long)rank->rank);
+    size_t n =
+        (size_t)snprintf(text, SIZE, "gpu%u of process %u%s: ", rank->device, rank->pid, known);
     if (rank->matched)
-        snprintf(text, SIZE,
-                 "gpu%u of process %u: in %s %s waiting for the other ranks, %s moving bytes.",
-                 rank->device, rank->pid, times, iot_people_time(rank->waited_ns).text,
+        snprintf(text + n, SIZE - n, "in %s %s waiting for the other ranks, %s moving bytes.",
+                 times, iot_people_time(rank->waited_ns).text,
                  iot_people_time(rank->transfer_ns).text);
     else
-        snprintf(text, SIZE,
-                 "gpu%u of process %u: %s in %s, waiting for other ranks included: those are not "
-                 "in this "
-                 "trace.",
-                 rank->device, rank->pid, iot_people_time(rank->transfer_ns).text, times);
+        snprintf(text + n, SIZE - n,
+                 "%s in %s, waiting for other ranks included: those are not in this trace.",
+                 iot_people_time(rank->transfer_ns).text, times);
 }
 
 static void of_path(const struct iot_path_parts *p, char text[SIZE])

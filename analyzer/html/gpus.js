@@ -69,7 +69,7 @@ function ranksTable(gpu) {
   if (!gpu.ranks.length) return null;
   const unknown = (r, words) => r.matched ? words : '\u2013';
   return table('Collectives', [
-    {title: 'GPU', text: true, value: (r) => r.device, cell: (r) => 'gpu' + r.device}, number('process', 'pid', String),
+    {title: 'GPU', text: true, value: (r) => r.device, cell: (r) => 'gpu' + r.device}, number('process', 'pid', String), number('rank', 'rank', String),
     number('collectives', 'collectives', countWords), number('matched', 'matched', countWords, 'those whose counterparts are in this trace'),
     {title: 'waited for others', value: (r) => r.matched ? r.waited_ns : null, cell: (r) => unknown(r, timeWords(r.waited_ns))},
     number('moved bytes', 'transfer_ns', timeWords, 'waiting for ranks that are not in this trace included'),
@@ -104,7 +104,7 @@ function bothGpus(reports) {
       put(side, name, 'time in copies', c.service_ns, timeWords);
     }
     for (const r of report.gpu ? report.gpu.ranks : [])
-      if (r.matched) put(side, `gpu${r.device} of process ${r.pid}`, 'waited for other ranks', r.waited_ns, timeWords);
+      if (r.matched) put(side, `gpu${r.device} of ${r.rank === null ? 'process ' + r.pid : 'rank ' + r.rank}`, 'waited for other ranks', r.waited_ns, timeWords);
   });
   if (!rows.size) return null;
   const value = (r, k) => r.sides[k] === null ? '\u2013' : r.words(r.sides[k]);
