@@ -145,6 +145,12 @@ static void put_opens(const struct iot_explained *x, FILE *out)
         x->ways[0].calls + x->ways[1].calls, x->metadata_ops, x->sync_ops);
 }
 
+static void put_ranges(const struct iot_explained *x, FILE *out)
+{
+    say(out, "ranges", "%s; what bytes they moved is not known.",
+        iot_people_many(x->ways[IOT_READING].calls, "time").text);
+}
+
 /* --- sizes and order --- */
 
 static void put_order(const struct iot_explained_way *way, const char *name, FILE *out)
@@ -349,11 +355,15 @@ void iot_explain_write_text(const struct iot_explained *x, FILE *out)
     put_class(x, out);
     put_use(x, out);
     put_renames(x, out);
-    put_opens(x, out);
-    put_cache(x, out);
-    for (int d = 0; d < IOT_DIRECTIONS; d++)
-        if (x->ways[d].calls || x->ways[d].bytes)
-            put_order(&x->ways[d], d == IOT_READING ? "reads" : "writes", out);
+    if (file->kind == IOT_FILE_LOADER) {
+        put_ranges(x, out);
+    } else {
+        put_opens(x, out);
+        put_cache(x, out);
+        for (int d = 0; d < IOT_DIRECTIONS; d++)
+            if (x->ways[d].calls || x->ways[d].bytes)
+                put_order(&x->ways[d], d == IOT_READING ? "reads" : "writes", out);
+    }
     put_cost(x, out);
     put_sizes(x, out);
     put_times(x, out);
