@@ -331,6 +331,16 @@ def check_looks(path):
     return bad
 
 
+def check_rest(folder, path):
+    """What is added up of files that are not listed is no file's name."""
+    path.write_bytes(page_of(folder, "--top", "3"))
+    with opened(path) as b:
+        names = b.run("[...document.querySelectorAll('main th, main td')].map((e) => e.textContent.replaceAll('\\u00a0', ' '))")
+        bad = troubles(b)
+    bad += [f"a cell says {name!r}" for name in names if re.search(r"\(\d+ more\)", name)]
+    return bad + ([] if any(re.match(r"\d+ more files?", name) for name in names) else ["no cell says that there are more"])
+
+
 def axe():
     """The accessibility checker, a script; None: scripts/readers.sh could not get it."""
     found = glob.glob(os.environ.get("READERS", "") + "/lib/python3*/site-packages/axe_core_python/axe.min.js")
@@ -403,6 +413,7 @@ def in_browser(out, place):
         "tables are sorted and searched": lambda: check_tables(path),
         "light, dark, narrow, contrast and names": lambda: check_looks(path),
     }
+    checks["files that are not listed"] = lambda: check_rest(folder, place / "rest.html")
     checks["names, steps and call sites"] = lambda: check_words(place)
     checks["a comparison: the change of a figure"] = lambda: check_change(place)
     checks["a comparison: zoom, pan, click and keys"] = lambda: check_path_view(place / "compare.html")
