@@ -145,7 +145,8 @@ static int find_limit(struct iot_report *r)
         int64_t ns;
         const char *is, *action;
     } parts[] = {
-        {p->compute_ns, iot_was_busy(r) ? "computing and waiting for a CPU" : "computing", "speed up or spread the computing, as faster I/O wins nothing"},
+        {p->compute_ns, iot_was_busy(r) ? "computing and waiting for a CPU" : "computing",
+         "speed up or spread the computing, as faster I/O wins nothing"},
         {p->gpu_ns, "GPU work", "speed up the GPU work, as faster I/O wins nothing"},
         {p->sleep_ns, "sleep", "look at what the program sleeps for, and wait for that instead"},
         {p->external_ns, "waiting for peers outside the run", "look at those peers"},

@@ -198,7 +198,8 @@ static void tell(const char *path, size_t processes, const struct iot_imported *
         put(line);
     }
     if (done->syncs)
-        printf("  of %s it says what they waited for\n", iot_people_many((int64_t)done->syncs, "call").text);
+        printf("  of %s it says what they waited for\n",
+               iot_people_many((int64_t)done->syncs, "call").text);
     if (done->unplaced) {
         add(line, done->unplaced, "cuda_sync record");
         strcat(line, " without the call: not used");

@@ -6,7 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-/* Times before that are no CLOCK_REALTIME: they count from the recorder's or the machine's start. */
+/* Times before that are no CLOCK_REALTIME: they count from the recorder's or the machine's start.
+ */
 #define REAL_SINCE_NS (INT64_C(365) * 86400 * 1000000000)
 
 /* --- the host --- */
@@ -33,13 +34,13 @@ static size_t host_of_name(const struct iot_profile *p, const char *path)
     const char *pid = at;
     while (pid > name && pid[-1] >= '0' && pid[-1] <= '9')
         pid--;
-    if (pid == at || pid - name < 2 || pid[-1] != '_' ||
-        !has_thread_of(p, strtoll(pid, NULL, 10)))
+    if (pid == at || pid - name < 2 || pid[-1] != '_' || !has_thread_of(p, strtoll(pid, NULL, 10)))
         return 0;
     return (size_t)(pid - 1 - name);
 }
 
-void iot_together_host(const struct iot_profile *p, const char *path, char host[IOT_TOGETHER_HOST_BYTES])
+void iot_together_host(const struct iot_profile *p, const char *path,
+                       char host[IOT_TOGETHER_HOST_BYTES])
 {
     const char *const names[] = {p->trace_name, path};
     snprintf(host, IOT_TOGETHER_HOST_BYTES, "%s", p->host ? p->host : "");
@@ -71,37 +72,40 @@ static struct moment moment_of(int64_t ns)
 }
 
 /* NULL: nothing speaks against it. */
-static const char *against(const struct iot_recording *a, const struct iot_recording *b, char why[400])
+static const char *against(const struct iot_recording *a, const struct iot_recording *b,
+                           char why[400])
 {
     if (*a->host && *b->host && strcmp(a->host, b->host) != 0)
         snprintf(why, 400,
-                 "are of two hosts, %.60s and %.60s, whose clocks differ; import each host's into a folder of "
-                 "its own, and give 'iotrace report' all folders",
+                 "are of two hosts, %.60s and %.60s, whose clocks differ; import each host's into "
+                 "a folder of its own, and give 'iotrace report' all folders",
                  a->host, b->host);
     else if (a->world_size > 0 && b->world_size > 0 && a->world_size != b->world_size)
         snprintf(why, 400,
-                 "are of two runs, of %" PRId64 " and of %" PRId64 " ranks; import each run into a folder of its own",
+                 "are of two runs, of %" PRId64 " and of %" PRId64
+                 " ranks; import each run into a folder of its own",
                  a->world_size, b->world_size);
     else if (a->rank >= 0 && a->rank == b->rank)
         snprintf(why, 400,
-                 "are both of rank %" PRId64 ": one recording twice, two stretches of one run, or two runs; "
-                 "give one recording of each rank",
+                 "are both of rank %" PRId64 ": one recording twice, two stretches of one run, "
+                 "or two runs; give one recording of each rank",
                  a->rank);
     else if (is_real(a) != is_real(b))
         snprintf(why, 400,
-                 "have no common clock: only one says when it was recorded; import each into a folder of "
-                 "its own");
+                 "have no common clock: only one says when it was recorded; import each into a "
+                 "folder of its own");
     else if (a->end_ns < b->start_ns || b->end_ns < a->start_ns)
         snprintf(why, 400,
-                 "were not recorded at one time (%s and %s), so they are no ranks of one run; import each into a folder "
-                 "of its own",
+                 "were not recorded at one time (%s and %s), so they are no ranks of one run; "
+                 "import each into a folder of its own",
                  moment_of(a->start_ns).text, moment_of(b->start_ns).text);
     else
         return NULL;
     return why;
 }
 
-int iot_together_add(struct iot_together *t, const char *path, const struct iot_profile *p, char error[1024])
+int iot_together_add(struct iot_together *t, const char *path, const struct iot_profile *p,
+                     char error[1024])
 {
     char why[400];
     struct iot_recording r = {.path = path,
@@ -143,13 +147,15 @@ const char *iot_together_note(const struct iot_together *t, size_t line, char te
     if (t->n < 2)
         return NULL;
     if (hosts < t->n && !line--) {
-        snprintf(text, 1024, "%s of which host they are: they are taken to be of one, with one clock",
+        snprintf(text, 1024,
+                 "%s of which host they are: they are taken to be of one, with one clock",
                  hosts ? "not all recordings say" : "the recordings do not say");
         return text;
     }
     if (!times && !line--) {
-        snprintf(text, 1024, "the recordings do not say when they were made: their times are taken to count "
-                             "from one moment");
+        snprintf(text, 1024,
+                 "the recordings do not say when they were made: their times are taken to count "
+                 "from one moment");
         return text;
     }
     return NULL;

@@ -1,4 +1,5 @@
-/* Whether recordings can be ranks of one run on one host, as far as they say: a trace has one clock. */
+/* Whether recordings can be ranks of one run on one host, as far as they say: a trace has one
+ * clock. */
 #ifndef IOT_ANALYZER_IMPORT_TOGETHER_H
 #define IOT_ANALYZER_IMPORT_TOGETHER_H
 
@@ -16,10 +17,10 @@ struct iot_together {
     size_t n;
 };
 
-/* Adds a recording that was read; its path must stay. The times are those it has with its base. 0, or
- * -1 with `error` saying why it is not one with those before, or that memory is short. */
-int iot_together_add(struct iot_together *together, const char *path, const struct iot_profile *profile,
-                     char error[1024]);
+/* Adds a recording that was read; its path must stay. The times are those it has with its base. 0,
+ * or -1 with `error` saying why it is not one with those before, or that memory is short. */
+int iot_together_add(struct iot_together *together, const char *path,
+                     const struct iot_profile *profile, char error[1024]);
 void iot_together_free(struct iot_together *together);
 
 /* The host that a recording names, in `host`; empty if it names none. */

@@ -49,9 +49,11 @@ static int say_straggler(struct iot_job *job)
     }
     char gpu[64] = "";
     if (u->numbers[IOT_UNIT_gpu_ns])
-        snprintf(gpu, sizeof gpu, ", %s GPU work", iot_people_time(u->numbers[IOT_UNIT_gpu_ns]).text);
+        snprintf(gpu, sizeof gpu, ", %s GPU work",
+                 iot_people_time(u->numbers[IOT_UNIT_gpu_ns]).text);
     if (iot_job_say(job, &job->ranks,
-                    "Of the longest, %s is exposed I/O (most of it %s), %s computing%s and %s sleep.",
+                    "Of the longest, %s is exposed I/O (most of it %s), %s computing%s and %s "
+                    "sleep.",
                     iot_people_time(exposed).text, iot_object_names[most_of],
                     iot_people_time(u->numbers[IOT_UNIT_compute_ns]).text, gpu,
                     iot_people_time(u->numbers[IOT_UNIT_sleep_ns]).text))

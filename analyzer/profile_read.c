@@ -306,7 +306,8 @@ static int read_file(struct iot_profile *p, struct iot_json_in *in)
 
 int iot_profile_read(struct iot_profile *p, struct iot_json_in *in)
 {
-    *p = (struct iot_profile){.start_ns = INT64_MAX, .end_ns = INT64_MIN, .rank = -1, .world_size = -1};
+    *p = (struct iot_profile){
+        .start_ns = INT64_MAX, .end_ns = INT64_MIN, .rank = -1, .world_size = -1};
     p->arena = iot_arena_new();
     if (!p->arena || iot_profile_name(p, "") != 0)
         return -1;

@@ -38,8 +38,8 @@ static int of_imports(struct iot_report *r)
         nameless |= *t->processes[p].imported && !*t->processes[p].host;
     }
     return several && nameless
-               ? say(r, "That the recordings imported are of one host and have one clock is taken for granted: they do not "
-                        "all say so")
+               ? say(r, "That the recordings imported are of one host and have one clock is taken for "
+                        "granted: they do not all say so")
                : 0;
 }
 

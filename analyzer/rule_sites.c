@@ -13,7 +13,8 @@ static int is_name(const char *glob, const char *name, char separator)
     return name && (!fnmatch(glob, name, 0) || (last && !fnmatch(glob, last + 1, 0)));
 }
 
-/* By function (also the last part of its name in Python and C++), file of the source, program or library. */
+/* By function (also the last part of its name in Python and C++), file of the source, program or
+ * library. */
 static int is_in(const char *glob, const struct iot_frame *frame, struct iot_symbols *symbols,
                  struct iot_arena *arena)
 {
