@@ -113,9 +113,9 @@ static int say_slow(struct iot_job *job)
         if (host->slow_object >= 0 &&
             iot_job_say(
                 job, &job->slow,
-                "%.100s takes %.1f times as long for a byte of %s as the median host; at its rate "
-                "each of its units would spend %s less.",
-                host->host, host->times, iot_object_names[host->slow_object],
+                "On %.100s calls of %s take %.1f times as long as calls of that size on the median "
+                "host; at that pace each of its units would spend %s less in them.",
+                host->host, iot_object_names[host->slow_object], host->times,
                 iot_people_time(host->excess_ns).text))
             return -1;
     }
