@@ -183,7 +183,8 @@ static int find_shared(struct iot_job *job)
     }
     for (size_t i = 0; i < job->n_files; i++) {
         const struct iot_job_file *f = &job->files[i];
-        if (f->file->object != IOT_OTHER &&
+        int is_file = *f->file->path == '/'; /* neither a pipe nor copies of a GPU */
+        if (is_file && f->file->object != IOT_OTHER &&
             f->figures.read_bytes > f->file->sums.at[IOT_COLUMN_largest_read_bytes])
             found[job->n_shared++] = (struct reading){f->figures.read_bytes, i};
     }

@@ -47,10 +47,15 @@ static int say_straggler(struct iot_job *job)
         if (u->objects[o].at[IOT_COLUMN_exposed_ns] > u->objects[most_of].at[IOT_COLUMN_exposed_ns])
             most_of = o;
     }
+    char gpu[64] = "";
+    if (u->numbers[IOT_UNIT_gpu_ns])
+        snprintf(gpu, sizeof gpu, ", %s GPU work",
+                 iot_people_time(u->numbers[IOT_UNIT_gpu_ns]).text);
     if (iot_job_say(job, &job->ranks,
-                    "Of the longest, %s is exposed I/O (most of it %s), %s computing and %s sleep.",
+                    "Of the longest, %s is exposed I/O (most of it %s), %s computing%s and %s "
+                    "sleep.",
                     iot_people_time(exposed).text, iot_object_names[most_of],
-                    iot_people_time(u->numbers[IOT_UNIT_compute_ns]).text,
+                    iot_people_time(u->numbers[IOT_UNIT_compute_ns]).text, gpu,
                     iot_people_time(u->numbers[IOT_UNIT_sleep_ns]).text))
         return -1;
     for (size_t k = 0; k < u->n_waits && u->waits[k].waited_ns >= of_weight(job); k++) {
