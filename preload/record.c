@@ -301,8 +301,9 @@ struct iot_thread *iot_enter_slow(const void *caller)
 
 static void half_wipe(struct iot_half *half)
 {
-    for (uint32_t i = 0; i < half->limit; i++)
-        half->rows[i].op = 0;
+    struct iot_row *row = half->rows, *end = row + half->limit;
+    for (; row < end; row++)
+        row->op = 0;
     __asm__ volatile("" : : : "memory");
 }
 
@@ -330,20 +331,20 @@ static int half_encode(struct iot_thread *t, struct iot_half *half)
     return 0;
 }
 
-/* 0, or -1 if its rows are lost: then it is the same filling that begins again, and none is
- * missing. */
-static int half_clear(struct iot_thread *t, struct iot_half *half)
+/* If its rows are lost it is the same filling that begins again, and none is missing. */
+static void half_clear(struct iot_thread *t, struct iot_half *half)
 {
     if (half_encode(t, half) == 0)
-        return 0;
+        return;
     iot_drop(half->limit);
     half_wipe(half);
     half->header->head = 0;
-    return -1;
 }
 
-/* Goes on in the other half and encodes this one; before it the other one, if that was left full
- * inside a record. No signal comes in, so no handler finds both full or leaves this by longjmp. */
+/* Encodes the full half and goes on in it: its memory is near then, in caches and in what the processor
+ * keeps of page tables, and the other half takes none. Before it the other one, if that was begun inside a
+ * record. Meanwhile the other one is the thread's: nothing keeps a handler away behind a filter of system
+ * calls; and none leaves this by longjmp elsewhere. */
 static void rotate(struct iot_thread *t)
 {
     uint64_t signals = iot_signals_hold();
@@ -351,7 +352,8 @@ static void rotate(struct iot_thread *t)
     half_clear(t, other);
     t->current = other;
     __asm__ volatile("" : : : "memory");
-    if (half_clear(t, full) || half_grow(other, 1))
+    half_clear(t, full);
+    if (!other->header->head)
         t->current = full;
     iot_signals_release(signals);
 }
@@ -381,30 +383,40 @@ void iot_nested(struct iot_thread *t, uintptr_t stack)
         become_outermost(t, stack);
 }
 
-uint32_t iot_reserve_slow(struct iot_thread *t, uint32_t n, uint32_t at, uintptr_t stack)
+/* 0: there may be rows now, in the thread's current half; or -1. */
+static int half_is_full(struct iot_thread *t, uint32_t n, uintptr_t stack)
 {
-    for (;;) {
-        struct iot_half *half = t->current, *other = other_half(t);
-        if (at + n <= IOT_HALF_ROWS) {
-            if (half_grow(half, at + n) == 0)
-                return at;
-            uint32_t head = at + n;
-            __atomic_compare_exchange_n(&half->header->head, &head, at, 0, __ATOMIC_RELAXED,
-                                        __ATOMIC_RELAXED);
-            break;
-        }
-        if (t->depth > 1 && !other->header->head && half_grow(other, n) == 0) {
-            t->current = other; /* the record we are in still has its row in the full one */
-        } else if (t->depth <= 1 || was_left(t, stack) || ++t->stuck >= STUCK_LIMIT) {
-            become_outermost(t, stack);
-            rotate(t);
-        } else {
-            break;
-        }
-        at = iot_take(&t->current->header->head, n);
+    struct iot_half *other = other_half(t);
+    if (t->depth > 1 && !other->header->head && half_grow(other, n) == 0) {
+        t->current = other; /* the record we are in still has its row in the full one */
+        return 0;
     }
+    if (t->depth > 1 && !was_left(t, stack) && ++t->stuck < STUCK_LIMIT)
+        return -1;
+    become_outermost(t, stack);
+    rotate(t);
+    return 0;
+}
+
+struct iot_row *iot_reserve_slow(struct iot_thread *t, struct iot_half *half, uint32_t n, uint32_t at,
+                                 uintptr_t stack)
+{
+    while (at + n > IOT_HALF_ROWS) {
+        /* A handler that came in between may have filled the half and gone on in the other. */
+        if (half == t->current && half_is_full(t, n, stack))
+            goto none;
+        half = t->current;
+        at = iot_take(&half->header->head, n);
+    }
+    if (half_grow(half, at + n) == 0)
+        return &half->rows[at];
+    uint32_t head = at + n;
+    __atomic_compare_exchange_n(&half->header->head, &head, at, 0, __ATOMIC_RELAXED,
+                                __ATOMIC_RELAXED);
+none:
     iot_drop(1);
-    return UINT32_MAX;
+    iot_leave(t);
+    return NULL;
 }
 
 int iot_flush(struct iot_thread *t)
