@@ -60,16 +60,22 @@ enum { SURVEYED = offsetof(struct iot_row, result) };
 _Static_assert(SURVEYED + 3 * sizeof(two_words) == sizeof(struct iot_row),
                "all fields behind the times are surveyed");
 
+static inline two_words surveyed(const struct iot_row *r, size_t k)
+{
+    two_words words;
+    memcpy(&words, (const char *)r + SURVEYED + k * sizeof words, sizeof words);
+    return words;
+}
+
 static inline void survey(struct survey *s, const struct iot_row *r)
 {
-    two_words words[3];
-    memcpy(words, (const char *)r + SURVEYED, sizeof words);
-    s->some_a |= words[0];
-    s->some_b |= words[1];
-    s->some_c |= words[2];
-    s->all_a &= words[0];
-    s->all_b &= words[1];
-    s->all_c &= words[2];
+    two_words a = surveyed(r, 0), b = surveyed(r, 1), c = surveyed(r, 2);
+    s->some_a |= a;
+    s->some_b |= b;
+    s->some_c |= c;
+    s->all_a &= a;
+    s->all_b &= b;
+    s->all_c &= c;
 }
 
 /* As the fields of a row: which bits are not the same in all of them. */

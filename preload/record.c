@@ -65,32 +65,36 @@ static void half_anchor(struct iot_half *half)
     half->header->anchor.ticks = now.ticks;
 }
 
-static int half_grow(struct iot_half *half, uint32_t rows)
-{
-    if (!half->header || rows > IOT_HALF_ROWS)
-        return -1;
-    if (rows <= half->limit)
-        return 0;
-    half_anchor(half);
-    uint32_t limit = half->limit < GROW_FIRST ? GROW_FIRST : 2 * half->limit;
-    if (half->limit >= GROW_ROWS)
-        limit = half->limit + GROW_ROWS;
-    if (limit < rows)
-        limit = rows;
-    if (limit > IOT_HALF_ROWS)
-        limit = IOT_HALF_ROWS;
-    if (iot_pages_ready(&half->rows[half->limit], (limit - half->limit) * sizeof *half->rows))
-        return -1;
-    half->limit = limit;
-    return 0;
-}
-
-static void half_start(struct iot_thread *t, struct iot_half *half)
+/* From its epoch on it is a reader's business; one that rests has none. */
+static void half_begin(struct iot_thread *t, struct iot_half *half)
 {
     half->header->lane = t->lane;
     half->header->tid = t->tid;
-    half->header->head = 0;
     __atomic_store_n(&half->header->epoch, ++t->epoch, __ATOMIC_RELEASE);
+    half->limit = half->ready;
+}
+
+static int half_grow(struct iot_thread *t, struct iot_half *half, uint32_t rows)
+{
+    if (!half->header || rows > IOT_HALF_ROWS)
+        return -1;
+    if (rows > half->ready) {
+        half_anchor(half);
+        uint32_t ready = half->ready < GROW_FIRST ? GROW_FIRST : 2 * half->ready;
+        if (half->ready >= GROW_ROWS)
+            ready = half->ready + GROW_ROWS;
+        if (ready < rows)
+            ready = rows;
+        if (ready > IOT_HALF_ROWS)
+            ready = IOT_HALF_ROWS;
+        if (iot_pages_ready(&half->rows[half->ready], (ready - half->ready) * sizeof *half->rows))
+            return -1;
+        half->ready = ready;
+    }
+    if (!half->header->epoch)
+        half_begin(t, half);
+    half->limit = half->ready;
+    return 0;
 }
 
 /* Leaves the slot as it was where there is no room. */
@@ -221,13 +225,12 @@ void iot_thread_give_back(struct iot_thread *t)
 void iot_thread_label(struct iot_thread *t, uint32_t tid)
 {
     t->tid = tid;
-    for (int i = 0; i < 2; i++) { /* empty halves: their epochs stand */
-        struct iot_half_header *header = t->half[i].header;
-        header->lane = t->lane;
-        header->tid = t->tid;
-        if (!header->epoch)
-            header->epoch = ++t->epoch;
+    for (int i = 0; i < 2; i++) { /* both are empty */
+        t->half[i].header->lane = t->lane;
+        t->half[i].header->tid = t->tid;
     }
+    if (!t->current->header->epoch)
+        half_begin(t, t->current);
 }
 
 void iot_thread_adopt(struct iot_thread *t, uint32_t parent_lane)
@@ -307,12 +310,14 @@ static void half_wipe(struct iot_half *half)
     __asm__ volatile("" : : : "memory");
 }
 
-/* Lets the half's rows go: they are in a block, or lost. The order leaves a reader of a killed
+/* Lets the half's rows go, which are in a block; then it rests. The order leaves a reader of a killed
  * process with each row once: while the epoch stands, a block with it makes the half void. */
-static void half_empty(struct iot_thread *t, struct iot_half *half)
+static void half_empty(struct iot_half *half)
 {
     half_wipe(half);
-    half_start(t, half);
+    half->header->head = 0;
+    half->limit = 0;
+    __atomic_store_n(&half->header->epoch, 0, __ATOMIC_RELEASE);
 }
 
 static struct iot_half *other_half(struct iot_thread *t)
@@ -327,7 +332,7 @@ static int half_encode(struct iot_thread *t, struct iot_half *half)
     if (n && iot_encode_half(t, half, n))
         return -1;
     if (half->header->head)
-        half_empty(t, half);
+        half_empty(half);
     return 0;
 }
 
@@ -341,10 +346,19 @@ static void half_clear(struct iot_thread *t, struct iot_half *half)
     half->header->head = 0;
 }
 
-/* Encodes the full half and goes on in it: its memory is near then, in caches and in what the processor
- * keeps of page tables, and the other half takes none. Before it the other one, if that was begun inside a
- * record. Meanwhile the other one is the thread's: nothing keeps a handler away behind a filter of system
- * calls; and none leaves this by longjmp elsewhere. */
+/* The thread goes on in the half that was encoded: its memory is near then, in caches and in what the processor
+ * keeps of page tables, and the other one takes none. Unless a handler, which nothing keeps away behind a filter of
+ * system calls, has begun the other one meanwhile. */
+static void go_on(struct iot_thread *t, struct iot_half *encoded)
+{
+    if (!t->current->header->head)
+        t->current = encoded;
+    if (!t->current->header->epoch)
+        half_begin(t, t->current);
+}
+
+/* Encodes the full half; before it the other one, if that was left full inside a record. No signal comes in, so
+ * no handler finds both full or leaves this by longjmp. */
 static void rotate(struct iot_thread *t)
 {
     uint64_t signals = iot_signals_hold();
@@ -353,8 +367,7 @@ static void rotate(struct iot_thread *t)
     t->current = other;
     __asm__ volatile("" : : : "memory");
     half_clear(t, full);
-    if (!other->header->head)
-        t->current = full;
+    go_on(t, full);
     iot_signals_release(signals);
 }
 
@@ -387,7 +400,7 @@ void iot_nested(struct iot_thread *t, uintptr_t stack)
 static int half_is_full(struct iot_thread *t, uint32_t n, uintptr_t stack)
 {
     struct iot_half *other = other_half(t);
-    if (t->depth > 1 && !other->header->head && half_grow(other, n) == 0) {
+    if (t->depth > 1 && !other->header->head && half_grow(t, other, n) == 0) {
         t->current = other; /* the record we are in still has its row in the full one */
         return 0;
     }
@@ -408,7 +421,7 @@ struct iot_row *iot_reserve_slow(struct iot_thread *t, struct iot_half *half, ui
         half = t->current;
         at = iot_take(&half->header->head, n);
     }
-    if (half_grow(half, at + n) == 0)
+    if (half_grow(t, half, at + n) == 0)
         return &half->rows[at];
     uint32_t head = at + n;
     __atomic_compare_exchange_n(&half->header->head, &head, at, 0, __ATOMIC_RELAXED,
@@ -429,9 +442,9 @@ int iot_flush(struct iot_thread *t)
         failed = half_encode(t, other);
         if (!failed) {
             t->current = other;
+            __asm__ volatile("" : : : "memory");
             failed = half_encode(t, full);
-            if (failed)
-                t->current = full;
+            go_on(t, full);
         }
         iot_signals_release(signals);
     }
@@ -448,9 +461,12 @@ void iot_thread_trim(struct iot_thread *t)
         if (half->header->head)
             continue;
         uintptr_t from = ((uintptr_t)half->rows + PAGE - 1) / PAGE * PAGE;
-        uintptr_t to = (uintptr_t)(half->rows + half->limit) / PAGE * PAGE;
-        if (to > from && iot_sys(SYS_madvise, from, to - from, MADV_REMOVE) == 0)
-            half->limit = (uint32_t)((from - (uintptr_t)half->rows) / sizeof *half->rows);
+        uintptr_t to = (uintptr_t)(half->rows + half->ready) / PAGE * PAGE;
+        if (to <= from || iot_sys(SYS_madvise, from, to - from, MADV_REMOVE))
+            continue;
+        half->ready = (uint32_t)((from - (uintptr_t)half->rows) / sizeof *half->rows);
+        if (half->limit > half->ready)
+            half->limit = half->ready;
     }
 }
 

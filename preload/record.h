@@ -42,7 +42,8 @@ struct iot_look {
 struct iot_half {
     struct iot_half_header *header; /* NULL: no buffer could be had */
     struct iot_row *rows;
-    uint32_t limit; /* rows that may be written: their pages are there */
+    uint32_t limit; /* rows that may be written; 0 while it rests */
+    uint32_t ready; /* rows whose pages are there */
 };
 
 /* What is left of a segment. */
