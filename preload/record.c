@@ -310,8 +310,8 @@ static void half_wipe(struct iot_half *half)
     __asm__ volatile("" : : : "memory");
 }
 
-/* Lets the half's rows go, which are in a block; then it rests. The order leaves a reader of a killed
- * process with each row once: while the epoch stands, a block with it makes the half void. */
+/* Lets the half's rows go, which are in a block; then it rests. The order leaves a reader of a
+ * killed process with each row once: while the epoch stands, a block with it makes the half void. */
 static void half_empty(struct iot_half *half)
 {
     half_wipe(half);
@@ -346,9 +346,9 @@ static void half_clear(struct iot_thread *t, struct iot_half *half)
     half->header->head = 0;
 }
 
-/* The thread goes on in the half that was encoded: its memory is near then, in caches and in what the processor
- * keeps of page tables, and the other one takes none. Unless a handler, which nothing keeps away behind a filter of
- * system calls, has begun the other one meanwhile. */
+/* The thread goes on in the half that was encoded: its memory is near then, in caches and in what
+ * the processor keeps of page tables, and the other one takes none. Unless a handler, which nothing
+ * keeps away behind a filter of system calls, has begun the other one meanwhile. */
 static void go_on(struct iot_thread *t, struct iot_half *encoded)
 {
     if (!t->current->header->head)
