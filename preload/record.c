@@ -411,8 +411,8 @@ static int half_is_full(struct iot_thread *t, uint32_t n, uintptr_t stack)
     return 0;
 }
 
-struct iot_row *iot_reserve_slow(struct iot_thread *t, struct iot_half *half, uint32_t n, uint32_t at,
-                                 uintptr_t stack)
+struct iot_row *iot_reserve_slow(struct iot_thread *t, struct iot_half *half, uint32_t n,
+                                 uint32_t at, uintptr_t stack)
 {
     while (at + n > IOT_HALF_ROWS) {
         /* A handler that came in between may have filled the half and gone on in the other. */
