@@ -51,14 +51,62 @@ struct values {
     const uint8_t *p, *end;
     uint8_t encoding;
     uint64_t last;
-    uint64_t left;  /* how often `last` still comes */
-    int any;        /* RUNS: there is one to compare with */
+    uint64_t left;  /* how often `last` still comes; PACKED: values in all that are still to come */
+    int any;        /* RUNS: there is one to compare with; PACKED: the first one is read */
+    uint64_t group[IOT_PACKED_GROUP];
+    uint32_t taken, in_group;
 };
+
+/* `width` bits, from that bit on, of memory that holds them. */
+static uint64_t bits_at(const uint8_t *from, size_t bytes, size_t bit, unsigned width)
+{
+    uint64_t v = 0;
+    size_t left = bytes - bit / 8;
+    unsigned shift = (unsigned)(bit % 8);
+    memcpy(&v, from + bit / 8, left < sizeof v ? left : sizeof v);
+    v >>= shift;
+    if (shift + width > 64)
+        v |= (uint64_t)from[bit / 8 + 8] << (64 - shift);
+    return width < 64 ? v & ((UINT64_C(1) << width) - 1) : v;
+}
+
+static int next_group(struct values *v)
+{
+    uint32_t n = v->left < IOT_PACKED_GROUP ? (uint32_t)v->left : IOT_PACKED_GROUP;
+    if (v->p == v->end || *v->p > 64)
+        return -1;
+    unsigned width = *v->p++;
+    size_t bytes = ((size_t)n * width + 7) / 8;
+    if (bytes > (size_t)(v->end - v->p))
+        return -1;
+    for (uint32_t k = 0; k < n; k++)
+        v->group[k] = bits_at(v->p, bytes, (size_t)k * width, width);
+    v->p += bytes;
+    v->in_group = n;
+    v->taken = 0;
+    return 0;
+}
+
+static int next_packed(struct values *v, uint64_t *value)
+{
+    if (!v->any) {
+        v->any = 1;
+        v->left--;
+        return (v->p = iot_get_varint(v->p, v->end, value)) ? 0 : -1;
+    }
+    if (v->taken == v->in_group && next_group(v))
+        return -1;
+    v->left--;
+    *value = v->group[v->taken++];
+    return 0;
+}
 
 /* The next one; 0, or -1 at the end of the column. */
 static int next_value(struct values *v, uint64_t *value)
 {
     uint64_t raw;
+    if (v->encoding == IOT_PACKED)
+        return next_packed(v, value);
     if (!v->left) {
         if (!(v->p = iot_get_varint(v->p, v->end, &raw)))
             return -1;
@@ -95,9 +143,11 @@ static int next_value(struct values *v, uint64_t *value)
 
 static int spread(enum iot_column column, const struct column *c, uint32_t n, struct iot_row *rows)
 {
-    struct values v = {c->from, c->to, c->encoding, 0, 0, 0};
-    if (c->encoding > IOT_RUNS)
+    struct values v = {.p = c->from, .end = c->to, .encoding = c->encoding};
+    if (c->encoding > IOT_PACKED)
         return -1;
+    if (c->encoding == IOT_PACKED)
+        v.left = n;
     switch (column) {
     case IOT_COL_OP:
         SPREAD(op, uint16_t)

@@ -10,26 +10,14 @@
 
 enum iot_clock iot_clock_kind = IOT_CLOCK_MONOTONIC;
 
-static uint64_t read_clock(clockid_t which)
-{
-    struct timespec t;
-    clock_gettime(which, &t);
-    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-}
-
-uint64_t iot_clock_monotonic(void)
-{
-    return read_clock(CLOCK_MONOTONIC);
-}
-
 uint64_t iot_clock_coarse(void)
 {
-    return read_clock(CLOCK_MONOTONIC_COARSE);
+    return iot_clock_read(CLOCK_MONOTONIC_COARSE);
 }
 
 uint64_t iot_clock_realtime(void)
 {
-    return read_clock(CLOCK_REALTIME);
+    return iot_clock_read(CLOCK_REALTIME);
 }
 
 #if defined(__x86_64__)

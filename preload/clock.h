@@ -17,7 +17,18 @@ extern IOT_OURS enum iot_clock iot_clock_kind;
 /* Chooses the clock; IOTRACE_CLOCK=tsc|monotonic in `wanted` forces one (NULL: none asked). */
 void iot_clock_start(const char *wanted);
 
-uint64_t iot_clock_monotonic(void);
+static inline uint64_t iot_clock_read(clockid_t which)
+{
+    struct timespec t;
+    clock_gettime(which, &t);
+    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+/* In line: it is read twice a call. */
+static inline uint64_t iot_clock_monotonic(void)
+{
+    return iot_clock_read(CLOCK_MONOTONIC);
+}
 uint64_t iot_clock_coarse(void); /* the monotonic one, some milliseconds behind, and cheaper */
 uint64_t iot_clock_realtime(void);
 

@@ -86,6 +86,34 @@ static size_t padded(size_t bytes)
     return (bytes + 7) / 8 * 8;
 }
 
+/* Makes the pages of the next `bytes` bytes ready, and some more with them: as much again as of the segment
+ * is in use, so that who records little takes little of the disk. 0 or -1. */
+static int room_ready(struct iot_room *room, size_t bytes)
+{
+    enum { PAGE = 4096, AHEAD_MAX = 8 * PAGE };
+    if (room->ready >= bytes)
+        return 0;
+    size_t ahead = IOT_SEGMENT_BYTES - sizeof(struct iot_segment_header) - room->left;
+    size_t wanted = bytes + (ahead < AHEAD_MAX ? ahead : AHEAD_MAX);
+    if (wanted > room->left)
+        wanted = room->left;
+    uint8_t *from = room->at + room->ready;
+    if (iot_pages_ready(from, wanted - room->ready)) {
+        wanted = bytes;
+        if (iot_pages_ready(from, wanted - room->ready))
+            return -1;
+    }
+    room->ready = (uint32_t)wanted;
+    return 0;
+}
+
+static void room_use(struct iot_room *room, size_t bytes)
+{
+    room->at += bytes;
+    room->left -= (uint32_t)bytes;
+    room->ready -= (uint32_t)bytes;
+}
+
 /* Room for a block and its payload in segments of that kind, with its pages there. */
 static uint8_t *place(struct iot_thread *t, uint32_t kind, size_t bytes)
 {
@@ -98,18 +126,17 @@ static uint8_t *place(struct iot_thread *t, uint32_t kind, size_t bytes)
             if (iot_window->kept_bytes)
                 iot_kept_filled(kind, iot_segment_of((const void *)begin));
         }
-        *room = (struct iot_room){NULL, 0};
+        *room = (struct iot_room){NULL, 0, 0};
         uint8_t *segment = iot_segment_take(kind, t->slot, sizeof(struct iot_segment_header));
         if (!segment)
             return NULL;
         room->at = segment + sizeof(struct iot_segment_header);
         room->left = IOT_SEGMENT_BYTES - sizeof(struct iot_segment_header);
     }
-    if (iot_pages_ready(room->at, bytes))
+    if (room_ready(room, bytes))
         return NULL;
     uint8_t *at = room->at;
-    room->at += bytes;
-    room->left -= (uint32_t)bytes;
+    room_use(room, bytes);
     return at;
 }
 
@@ -160,6 +187,7 @@ static int encode_stored(struct iot_thread *t, const struct iot_half *half, uint
     struct iot_room *room = kind == IOT_SEGMENT_NAMES ? &t->names : &t->blocks;
     room->at -= surplus;
     room->left += (uint32_t)surplus;
+    room->ready += (uint32_t)surplus;
     /* Encoding leaves traces behind its end, where the room for the directory was too large; a reader takes
      * what is not 0 there for the next block. */
     memset(at + sizeof(struct iot_block_header) + bytes, 0,

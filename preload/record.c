@@ -65,32 +65,36 @@ static void half_anchor(struct iot_half *half)
     half->header->anchor.ticks = now.ticks;
 }
 
-static int half_grow(struct iot_half *half, uint32_t rows)
-{
-    if (!half->header || rows > IOT_HALF_ROWS)
-        return -1;
-    if (rows <= half->limit)
-        return 0;
-    half_anchor(half);
-    uint32_t limit = half->limit < GROW_FIRST ? GROW_FIRST : 2 * half->limit;
-    if (half->limit >= GROW_ROWS)
-        limit = half->limit + GROW_ROWS;
-    if (limit < rows)
-        limit = rows;
-    if (limit > IOT_HALF_ROWS)
-        limit = IOT_HALF_ROWS;
-    if (iot_pages_ready(&half->rows[half->limit], (limit - half->limit) * sizeof *half->rows))
-        return -1;
-    half->limit = limit;
-    return 0;
-}
-
-static void half_start(struct iot_thread *t, struct iot_half *half)
+/* From its epoch on it is a reader's business; one that rests has none. */
+static void half_begin(struct iot_thread *t, struct iot_half *half)
 {
     half->header->lane = t->lane;
     half->header->tid = t->tid;
-    half->header->head = 0;
     __atomic_store_n(&half->header->epoch, ++t->epoch, __ATOMIC_RELEASE);
+    half->limit = half->ready;
+}
+
+static int half_grow(struct iot_thread *t, struct iot_half *half, uint32_t rows)
+{
+    if (!half->header || rows > IOT_HALF_ROWS)
+        return -1;
+    if (rows > half->ready) {
+        half_anchor(half);
+        uint32_t ready = half->ready < GROW_FIRST ? GROW_FIRST : 2 * half->ready;
+        if (half->ready >= GROW_ROWS)
+            ready = half->ready + GROW_ROWS;
+        if (ready < rows)
+            ready = rows;
+        if (ready > IOT_HALF_ROWS)
+            ready = IOT_HALF_ROWS;
+        if (iot_pages_ready(&half->rows[half->ready], (ready - half->ready) * sizeof *half->rows))
+            return -1;
+        half->ready = ready;
+    }
+    if (!half->header->epoch)
+        half_begin(t, half);
+    half->limit = half->ready;
+    return 0;
 }
 
 /* Leaves the slot as it was where there is no room. */
@@ -221,13 +225,12 @@ void iot_thread_give_back(struct iot_thread *t)
 void iot_thread_label(struct iot_thread *t, uint32_t tid)
 {
     t->tid = tid;
-    for (int i = 0; i < 2; i++) { /* empty halves: their epochs stand */
-        struct iot_half_header *header = t->half[i].header;
-        header->lane = t->lane;
-        header->tid = t->tid;
-        if (!header->epoch)
-            header->epoch = ++t->epoch;
+    for (int i = 0; i < 2; i++) { /* both are empty */
+        t->half[i].header->lane = t->lane;
+        t->half[i].header->tid = t->tid;
     }
+    if (!t->current->header->epoch)
+        half_begin(t, t->current);
 }
 
 void iot_thread_adopt(struct iot_thread *t, uint32_t parent_lane)
@@ -301,17 +304,20 @@ struct iot_thread *iot_enter_slow(const void *caller)
 
 static void half_wipe(struct iot_half *half)
 {
-    for (uint32_t i = 0; i < half->limit; i++)
-        half->rows[i].op = 0;
+    struct iot_row *row = half->rows, *end = row + half->limit;
+    for (; row < end; row++)
+        row->op = 0;
     __asm__ volatile("" : : : "memory");
 }
 
-/* Lets the half's rows go: they are in a block, or lost. The order leaves a reader of a killed
- * process with each row once: while the epoch stands, a block with it makes the half void. */
-static void half_empty(struct iot_thread *t, struct iot_half *half)
+/* Lets the half's rows go, which are in a block; then it rests. The order leaves a reader of a
+ * killed process with each row once: while the epoch stands, a block with it makes the half void. */
+static void half_empty(struct iot_half *half)
 {
     half_wipe(half);
-    half_start(t, half);
+    half->header->head = 0;
+    half->limit = 0;
+    __atomic_store_n(&half->header->epoch, 0, __ATOMIC_RELEASE);
 }
 
 static struct iot_half *other_half(struct iot_thread *t)
@@ -326,24 +332,33 @@ static int half_encode(struct iot_thread *t, struct iot_half *half)
     if (n && iot_encode_half(t, half, n))
         return -1;
     if (half->header->head)
-        half_empty(t, half);
+        half_empty(half);
     return 0;
 }
 
-/* 0, or -1 if its rows are lost: then it is the same filling that begins again, and none is
- * missing. */
-static int half_clear(struct iot_thread *t, struct iot_half *half)
+/* If its rows are lost it is the same filling that begins again, and none is missing. */
+static void half_clear(struct iot_thread *t, struct iot_half *half)
 {
     if (half_encode(t, half) == 0)
-        return 0;
+        return;
     iot_drop(half->limit);
     half_wipe(half);
     half->header->head = 0;
-    return -1;
 }
 
-/* Goes on in the other half and encodes this one; before it the other one, if that was left full
- * inside a record. No signal comes in, so no handler finds both full or leaves this by longjmp. */
+/* The thread goes on in the half that was encoded: its memory is near then, in caches and in what
+ * the processor keeps of page tables, and the other one takes none. Unless a handler, which nothing
+ * keeps away behind a filter of system calls, has begun the other one meanwhile. */
+static void go_on(struct iot_thread *t, struct iot_half *encoded)
+{
+    if (!t->current->header->head)
+        t->current = encoded;
+    if (!t->current->header->epoch)
+        half_begin(t, t->current);
+}
+
+/* Encodes the full half; before it the other one, if that was left full inside a record. No signal comes in, so
+ * no handler finds both full or leaves this by longjmp. */
 static void rotate(struct iot_thread *t)
 {
     uint64_t signals = iot_signals_hold();
@@ -351,8 +366,8 @@ static void rotate(struct iot_thread *t)
     half_clear(t, other);
     t->current = other;
     __asm__ volatile("" : : : "memory");
-    if (half_clear(t, full) || half_grow(other, 1))
-        t->current = full;
+    half_clear(t, full);
+    go_on(t, full);
     iot_signals_release(signals);
 }
 
@@ -381,30 +396,40 @@ void iot_nested(struct iot_thread *t, uintptr_t stack)
         become_outermost(t, stack);
 }
 
-uint32_t iot_reserve_slow(struct iot_thread *t, uint32_t n, uint32_t at, uintptr_t stack)
+/* 0: there may be rows now, in the thread's current half; or -1. */
+static int half_is_full(struct iot_thread *t, uint32_t n, uintptr_t stack)
 {
-    for (;;) {
-        struct iot_half *half = t->current, *other = other_half(t);
-        if (at + n <= IOT_HALF_ROWS) {
-            if (half_grow(half, at + n) == 0)
-                return at;
-            uint32_t head = at + n;
-            __atomic_compare_exchange_n(&half->header->head, &head, at, 0, __ATOMIC_RELAXED,
-                                        __ATOMIC_RELAXED);
-            break;
-        }
-        if (t->depth > 1 && !other->header->head && half_grow(other, n) == 0) {
-            t->current = other; /* the record we are in still has its row in the full one */
-        } else if (t->depth <= 1 || was_left(t, stack) || ++t->stuck >= STUCK_LIMIT) {
-            become_outermost(t, stack);
-            rotate(t);
-        } else {
-            break;
-        }
-        at = iot_take(&t->current->header->head, n);
+    struct iot_half *other = other_half(t);
+    if (t->depth > 1 && !other->header->head && half_grow(t, other, n) == 0) {
+        t->current = other; /* the record we are in still has its row in the full one */
+        return 0;
     }
+    if (t->depth > 1 && !was_left(t, stack) && ++t->stuck < STUCK_LIMIT)
+        return -1;
+    become_outermost(t, stack);
+    rotate(t);
+    return 0;
+}
+
+struct iot_row *iot_reserve_slow(struct iot_thread *t, struct iot_half *half, uint32_t n,
+                                 uint32_t at, uintptr_t stack)
+{
+    while (at + n > IOT_HALF_ROWS) {
+        /* A handler that came in between may have filled the half and gone on in the other. */
+        if (half == t->current && half_is_full(t, n, stack))
+            goto none;
+        half = t->current;
+        at = iot_take(&half->header->head, n);
+    }
+    if (half_grow(t, half, at + n) == 0)
+        return &half->rows[at];
+    uint32_t head = at + n;
+    __atomic_compare_exchange_n(&half->header->head, &head, at, 0, __ATOMIC_RELAXED,
+                                __ATOMIC_RELAXED);
+none:
     iot_drop(1);
-    return UINT32_MAX;
+    iot_leave(t);
+    return NULL;
 }
 
 int iot_flush(struct iot_thread *t)
@@ -417,9 +442,9 @@ int iot_flush(struct iot_thread *t)
         failed = half_encode(t, other);
         if (!failed) {
             t->current = other;
+            __asm__ volatile("" : : : "memory");
             failed = half_encode(t, full);
-            if (failed)
-                t->current = full;
+            go_on(t, full);
         }
         iot_signals_release(signals);
     }
@@ -436,9 +461,12 @@ void iot_thread_trim(struct iot_thread *t)
         if (half->header->head)
             continue;
         uintptr_t from = ((uintptr_t)half->rows + PAGE - 1) / PAGE * PAGE;
-        uintptr_t to = (uintptr_t)(half->rows + half->limit) / PAGE * PAGE;
-        if (to > from && iot_sys(SYS_madvise, from, to - from, MADV_REMOVE) == 0)
-            half->limit = (uint32_t)((from - (uintptr_t)half->rows) / sizeof *half->rows);
+        uintptr_t to = (uintptr_t)(half->rows + half->ready) / PAGE * PAGE;
+        if (to <= from || iot_sys(SYS_madvise, from, to - from, MADV_REMOVE))
+            continue;
+        half->ready = (uint32_t)((from - (uintptr_t)half->rows) / sizeof *half->rows);
+        if (half->limit > half->ready)
+            half->limit = half->ready;
     }
 }
 

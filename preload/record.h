@@ -42,13 +42,15 @@ struct iot_look {
 struct iot_half {
     struct iot_half_header *header; /* NULL: no buffer could be had */
     struct iot_row *rows;
-    uint32_t limit; /* rows that may be written: their pages are there */
+    uint32_t limit; /* rows that may be written; 0 while it rests */
+    uint32_t ready; /* rows whose pages are there */
 };
 
 /* What is left of a segment. */
 struct iot_room {
     uint8_t *at; /* NULL: none was taken yet */
     uint32_t left;
+    uint32_t ready; /* of that, bytes whose pages are there */
 };
 
 struct iot_thread {
@@ -98,7 +100,10 @@ int iot_record_start(void);
 
 struct iot_thread *iot_enter_slow(const void *caller); /* NULL: its stack is not wanted */
 struct iot_thread *iot_enter_always_slow(void);
-uint32_t iot_reserve_slow(struct iot_thread *t, uint32_t n, uint32_t at, uintptr_t stack);
+/* Of n rows from `at` on, taken from that half but beyond what may be written: NULL if they have to be
+ * dropped, and the record has been left. */
+struct iot_row *iot_reserve_slow(struct iot_thread *t, struct iot_half *half, uint32_t n, uint32_t at,
+                                 uintptr_t stack);
 void iot_nested(struct iot_thread *t, uintptr_t stack);
 
 static inline struct iot_thread *iot_enter(void)
@@ -189,15 +194,11 @@ static inline struct iot_row *iot_reserve(struct iot_thread *t, uint32_t n)
     else if (stack >= t->outermost)
         iot_nested(t, stack);
     __asm__ volatile("" : : : "memory");
-    uint32_t at = iot_take(&t->current->header->head, n);
-    if (__builtin_expect(at + n > t->current->limit, 0)) {
-        at = iot_reserve_slow(t, n, at, stack);
-        if (at == UINT32_MAX) {
-            iot_leave(t);
-            return NULL;
-        }
-    }
-    return &t->current->rows[at];
+    struct iot_half *half = t->current; /* once: a handler may change it */
+    uint32_t at = iot_take(&half->header->head, n);
+    if (__builtin_expect(at + n > half->limit, 0))
+        return iot_reserve_slow(t, half, n, at, stack);
+    return &half->rows[at];
 }
 
 static inline void iot_commit(struct iot_thread *t, struct iot_row *row, uint16_t op)

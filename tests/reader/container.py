@@ -67,10 +67,32 @@ def signed(v):
     return v - (1 << 64) if v >> 63 else v
 
 
+def packed_values(data, at, end, n, decode):
+    """Section 5: PACKED."""
+    raw, at = varint(data, at, end)
+    values = [decode(raw)]
+    while len(values) < n:
+        count = min(16, n - len(values))
+        if at == end or data[at] > 64:
+            raise Damage("a group without its width")
+        width = data[at]
+        size = (count * width + 7) // 8
+        if size > end - at - 1:
+            raise Damage("a group beyond its column")
+        bits = int.from_bytes(data[at + 1:at + 1 + size], "little")
+        values += [decode(bits >> k * width & (1 << width) - 1) for k in range(count)]
+        at += 1 + size
+    if at != end:
+        raise Damage("bytes behind a column's last value")
+    return values
+
+
 def column_values(data, at, end, encoding, n, decode):
-    """Section 5: EACH, SAME, RUNS."""
-    if encoding > 2:
+    """Section 5: EACH, SAME, RUNS, PACKED."""
+    if encoding > 3:
         raise Damage("an unknown encoding")
+    if encoding == 3:
+        return packed_values(data, at, end, n, decode)
     values, before = [], None
     while len(values) < (1 if encoding == 1 else n):
         raw, at = varint(data, at, end)

@@ -219,9 +219,78 @@ Test(columns, a_loop_takes_few_bytes)
                                              .offset = 4096 * (int64_t)i,
                                              .obj = 1,
                                              .op = IOT_OP_PREAD});
-    /* op, gap, span, result take 2 each; where the call before ended says the offset. */
+    /* Gaps and spans of 10 bits; where the call before ended says the offset. */
     size_t bytes = iot_columns_encode(rows.rows, rows.n, payload, &counts);
-    cr_assert_leq(bytes, 10 * IOT_HALF_ROWS + IOT_ENCODED_FIXED_MAX, "%zu bytes", bytes);
+    cr_assert_leq(bytes, 3 * IOT_HALF_ROWS, "%zu bytes", bytes);
+}
+
+/* A payload of 18 reads of no length whose gaps are PACKED: the first is 5, then 16 of `width` bits, each all
+ * ones but for every third, which is 0, and one that is 1 in a group that says `last`. Gives its bytes. */
+static size_t packed_by_hand(uint8_t *payload, unsigned width, unsigned last)
+{
+    const uint32_t bytes[] = {0, 1, 1 + 1 + 2 * width + 1 + (last + 7) / 8, 3};
+    uint8_t *p = payload;
+    *p++ = 4;
+    for (unsigned column = 0; column < 4; column++) {
+        *p++ = (uint8_t)column;
+        *p++ = column == 1 ? 1 : column == 0 ? 0 : 3;
+        memcpy(p, &bytes[column], sizeof bytes[column]);
+        p += sizeof bytes[column];
+    }
+    *p++ = 2 * IOT_OP_READ;
+    *p++ = 5;
+    *p++ = (uint8_t)width;
+    memset(p, 0, 2 * width);
+    for (unsigned bit = 0; bit < 16 * width; bit++)
+        if (bit / width % 3)
+            p[bit / 8] |= (uint8_t)(1u << bit % 8);
+    p += 2 * width;
+    *p++ = (uint8_t)last;
+    memset(p, 0, (last + 7) / 8);
+    if (last)
+        *p = 1;
+    p += (last + 7) / 8;
+    memset(p, 0, 3); /* spans: 0, and two groups of no width */
+    return (size_t)(p + 3 - payload);
+}
+
+Test(columns, packed_values_have_any_width)
+{
+    static uint8_t payload[512];
+    static struct iot_row rows[18];
+    const struct iot_counts counts = {18, 0};
+    for (unsigned width = 1; width <= 64; width++) {
+        size_t bytes = packed_by_hand(payload, width, 1 + width % 9);
+        uint8_t *exact = malloc(bytes);
+        memcpy(exact, payload, bytes);
+        cr_assert_eq(iot_columns_decode(exact, bytes, &counts, rows, NULL), 0, "%u bits", width);
+        free(exact);
+        uint64_t ones = UINT64_MAX >> (64 - width), t = 5;
+        for (unsigned i = 0; i < 18; i++) {
+            t += i == 0 ? 0 : i == 17 ? 1 : (i - 1) % 3 ? ones : 0;
+            cr_assert_eq(rows[i].t0, t, "%u bits, row %u", width, i);
+            cr_assert_eq(rows[i].t1, t);
+            cr_assert_eq(rows[i].op, IOT_OP_READ);
+        }
+    }
+    cr_assert_eq(iot_columns_decode(payload, packed_by_hand(payload, 65, 1), &counts, rows, NULL), -1);
+}
+
+Test(columns, clock_readings_take_the_bits_that_they_need)
+{
+    static struct iot_half_rows rows;
+    static uint8_t payload[IOT_HALF_ROWS * IOT_ENCODED_ROW_MAX + IOT_ENCODED_FIXED_MAX];
+    struct iot_counts counts;
+    uint64_t t = 1000000000;
+    for (uint32_t i = 0; i < IOT_HALF_ROWS; i++) {
+        uint64_t t0 = t + any() % 256;
+        t = t0 + any() % 1024;
+        iot_rows_add(&rows, (struct iot_row){.t0 = t0, .t1 = t, .op = IOT_OP_FSYNC});
+    }
+    check_round_trip(&rows);
+    /* 8 and 10 bits, two widths for 16 of them, and less than 64 bytes besides. */
+    size_t bytes = iot_columns_encode(rows.rows, rows.n, payload, &counts);
+    cr_assert_leq(bytes, IOT_HALF_ROWS * (8 + 10 + 1) / 8 + 64, "%zu bytes", bytes);
 }
 
 Test(columns, a_payload_cut_or_changed_is_refused_or_decoded)
