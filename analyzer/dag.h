@@ -11,9 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* No node, no slot. */
-#define IOT_DAG_NONE UINT32_MAX
-
 /* num / den; 0 <= num, 0 < den, both at most IOT_TIME_MAX. */
 struct iot_lambda {
     int64_t num, den;

@@ -23,6 +23,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NONE UINT32_MAX
+
 struct iot_subgraph {
     struct iot_subgraph *next;
     struct iot_subgraph *up; /* what it was taken out of; NULL: the whole */
@@ -33,7 +35,7 @@ struct iot_subgraph {
     int64_t *share;    /* by slot */
     uint32_t *last;    /* by slot: the last of what it is made of, in: */
     uint32_t *slot_up; /* slots of `up`, from the last down; */
-    uint32_t *before;  /* and by such: the one before it, of the same slot; IOT_DAG_NONE: it is the first */
+    uint32_t *before;  /* and by such: the one before it, of the same slot; NONE: it is the first */
 };
 
 static int64_t fixed(struct iot_lambda lambda)
@@ -109,7 +111,7 @@ static void spread(struct iot_pieces *pieces, const struct iot_subgraph *part)
         sum[part->last[slot]] = part->share[slot];
     for (size_t k = 0; k < part->n_kept; k++) {
         to[part->slot_up[k]] += sum[k];
-        if (part->before[k] != IOT_DAG_NONE)
+        if (part->before[k] != NONE)
             sum[part->before[k]] += sum[k];
     }
 }
@@ -127,13 +129,44 @@ static void done(struct iot_pieces *pieces, struct iot_subgraph *part)
 
 /* --- taking apart --- */
 
-/* Notes node p and those of its slots that are kept. Returns how many nodes are newly needed. */
-static size_t note(struct iot_pieces *f, const struct iot_dag *dag, uint32_t p)
+/* a - b at lambda, for an a that is not below b, in ns times lambda's denominator: as good as a double
+ * is, and 0 only if it is. By halves, since compilers convert 128 bits slowly. */
+static double gap(struct iot_line a, struct iot_line b, struct iot_lambda lambda)
 {
+    unsigned __int128 d = (unsigned __int128)iot_line_difference(a, b, lambda);
+    uint64_t high = (uint64_t)(d >> 64);
+    return high || d > INT64_MAX ? (double)high * 0x1p64 + (double)(uint64_t)d : (double)(int64_t)d;
+}
+
+/* Is the slot shorter than the longest path to its node all over the inside of the interval?
+ *
+ * The longest path to the node, V, is at least its tangents at the ends, L and R. The slot's
+ * own length is convex, so at most its chord. With u = V - R at the left end, w = V - L at the
+ * right end, L and R cross at u / (u + w) of the way, u w / (u + w) below the chord of V; the
+ * slot's chord is there (w left + u right) / (u + w) below that of V, if `left` and `right` is
+ * what it lacks at the ends. Tangents less chord is convex with its one corner there. Every
+ * figure here is >= 0 and as good as a double, so the margin covers the rounding. Those of one end are
+ * all in the same measure, whatever it is. */
+static bool never_longest(double u, double w, double left, double right)
+{
+    if (u == 0 || w == 0) /* V is a line */
+        return left + right > 0;
+    return w * left + u * right > u * w * (1 + 1e-12);
+}
+
+/* Notes node p and those of its slots that are kept. Returns how many nodes are newly needed. */
+static size_t keep(struct iot_pieces *f, const struct iot_dag *dag, const struct iot_interval *v,
+                   uint32_t p)
+{
+    const struct iot_line *l = v->at_left.at, *r = v->at_right.at;
+    uint32_t first = dag->in_first[p], end = dag->in_first[p + 1];
+    bool choice = end - first > 1;
+    double u = choice ? gap(l[p], r[p], v->left) : 0, w = choice ? gap(r[p], l[p], v->right) : 0;
     size_t more = 0;
 
-    for (uint32_t k = dag->in_first[p]; k < dag->in_first[p + 1]; k++) {
-        if (!f->narrow.kept[k])
+    for (uint32_t k = first; k < end; k++) {
+        if (choice && never_longest(u, w, gap(l[p], iot_dag_extend(dag, k, l), v->left),
+                                    gap(r[p], iot_dag_extend(dag, k, r), v->right)))
             continue;
         f->kept[f->n_kept++] = k;
         more += !f->needed[dag->src[k]];
@@ -149,21 +182,30 @@ static uint32_t kept_from(const struct iot_pieces *f, size_t i)
     return i ? f->kept_to[i - 1] : 0;
 }
 
+/* From the part's node before, along a slot. */
+static struct iot_line along(const struct iot_pieces *f, const struct iot_dag *dag, uint32_t slot)
+{
+    return iot_dag_extend(dag, slot, f->way);
+}
+
 /* Numbers the part's nodes; says how many there are, and how many slots. */
 static void number(struct iot_pieces *f, const struct iot_dag *dag, uint32_t first, size_t *n_nodes,
                    size_t *n_slots)
 {
     *n_nodes = *n_slots = 0;
     f->root[first] = first;
+    f->way[first] = (struct iot_line){0, 0};
     f->place[first] = (uint32_t)(*n_nodes)++;
     for (size_t i = f->n_nodes; i-- > 0;) {
         uint32_t p = f->nodes[i], from = kept_from(f, i), n = f->kept_to[i] - from;
         if (n == 1) {
             f->root[p] = f->root[dag->src[f->kept[from]]];
+            f->way[p] = along(f, dag, f->kept[from]);
             f->place[p] = from;
             continue;
         }
         f->root[p] = p;
+        f->way[p] = (struct iot_line){0, 0};
         f->place[p] = (uint32_t)(*n_nodes)++;
         *n_slots += n;
     }
@@ -172,15 +214,13 @@ static void number(struct iot_pieces *f, const struct iot_dag *dag, uint32_t fir
 /* The place in kept of the slot that node p is led to by, if it was left out. */
 static uint32_t led_by(const struct iot_pieces *f, uint32_t p)
 {
-    return f->root[p] == p ? IOT_DAG_NONE : f->place[p];
+    return f->root[p] == p ? NONE : f->place[p];
 }
 
-/* Puts what was found, which begins at node `first`, on the list. Its slots are as long as the lines of
- * the interval say: what is left out has one path, and those go along it. */
+/* Puts what was found, which begins at node `first`, on the list. */
 static int add_part(struct iot_pieces *f, struct iot_subgraph *up, const struct iot_dag *dag,
                     const struct iot_interval *v, uint32_t first)
 {
-    const struct iot_line *at = v->at_left.at;
     size_t n_nodes, n_slots;
     uint32_t slot = 0, node = 0;
 
@@ -195,14 +235,15 @@ static int add_part(struct iot_pieces *f, struct iot_subgraph *up, const struct 
         if (choice)
             part->dag.in_first[node++] = slot;
         for (uint32_t k = from; k < f->kept_to[i]; k++) {
-            uint32_t kept = f->kept[k], src = dag->src[kept], root = f->root[src];
-            part->slot_up[k] = kept;
+            uint32_t src = dag->src[f->kept[k]];
+            part->slot_up[k] = f->kept[k];
             part->before[k] = led_by(f, src);
             if (!choice)
                 continue;
-            part->dag.src[slot] = f->place[root];
-            part->dag.base_ns[slot] = at[src].base_ns - at[root].base_ns + dag->base_ns[kept];
-            part->dag.io_ns[slot] = at[src].io_ns - at[root].io_ns + dag->io_ns[kept];
+            struct iot_line way = along(f, dag, f->kept[k]);
+            part->dag.src[slot] = f->place[f->root[src]];
+            part->dag.base_ns[slot] = way.base_ns;
+            part->dag.io_ns[slot] = way.io_ns;
             part->last[slot++] = k;
         }
     }
@@ -224,7 +265,6 @@ static int take_apart(struct iot_pieces *f, struct iot_subgraph *up, const struc
     int64_t width = fixed(v->right) - fixed(v->left);
     size_t pending = 1; /* nodes needed that are still to come */
 
-    iot_narrow_run(&f->narrow, dag, v);
     f->n_kept = f->n_nodes = 0;
     memset(f->needed, 0, dag->n_nodes);
     f->needed[dag->n_nodes - 1] = 1;
@@ -239,7 +279,7 @@ static int take_apart(struct iot_pieces *f, struct iot_subgraph *up, const struc
                 return -ENOMEM;
             f->n_kept = f->n_nodes = 0;
         }
-        pending += note(f, dag, p);
+        pending += keep(f, dag, v, p);
     }
     return 0;
 }
@@ -335,12 +375,13 @@ int iot_pieces_init(struct iot_pieces *pieces, const struct iot_dag *dag, int64_
         .kept_to = malloc(n * sizeof(*pieces->kept_to)),
         .kept = malloc((n_slots + 1) * sizeof(*pieces->kept)),
         .root = malloc(n * sizeof(*pieces->root)),
+        .way = malloc(n * sizeof(*pieces->way)),
         .place = malloc(n * sizeof(*pieces->place)),
         .sums = malloc((n_slots + 1) * sizeof(*pieces->sums)),
     };
     bool complete = pieces->needed && pieces->nodes && pieces->kept_to && pieces->kept &&
-                    pieces->root && pieces->place && pieces->sums;
-    return iot_narrow_init(&pieces->narrow, dag) || !complete ? -ENOMEM : 0;
+                    pieces->root && pieces->way && pieces->place && pieces->sums;
+    return complete ? 0 : -ENOMEM;
 }
 
 int iot_pieces_add(struct iot_pieces *pieces, const struct iot_dag *dag,
@@ -365,12 +406,12 @@ void iot_pieces_free(struct iot_pieces *pieces)
         pieces->todo = part->next;
         done(pieces, part);
     }
-    iot_narrow_free(&pieces->narrow);
     free(pieces->needed);
     free(pieces->nodes);
     free(pieces->kept_to);
     free(pieces->kept);
     free(pieces->root);
+    free(pieces->way);
     free(pieces->place);
     free(pieces->sums);
     *pieces = (struct iot_pieces){0};

@@ -2,10 +2,16 @@
 #ifndef IOT_ANALYZER_PIECES_H
 #define IOT_ANALYZER_PIECES_H
 
-#include "analyzer/narrow.h"
+#include "analyzer/dag.h"
 
 /* Shares of lambda are fixed point: IOT_SHARE_ONE is the whole of 0 .. 1. */
 #define IOT_SHARE_ONE ((int64_t)1 << 60)
+
+/* An interval of lambda, and the longest paths at its two ends. */
+struct iot_interval {
+    struct iot_lambda left, right;
+    struct iot_longest at_left, at_right;
+};
 
 /* The work on one graph; the rest of it is private. */
 struct iot_pieces {
@@ -14,7 +20,6 @@ struct iot_pieces {
     int64_t error_ns; /* I/O time that may be given to the wrong slots, as the budget ended */
     struct iot_subgraph *todo;
     struct iot_longest spare; /* room that is free while parts are solved */
-    struct iot_narrow narrow;
     /* Room, by node or slot of the whole graph. What was found since the last node that all
      * paths go through: */
     uint8_t *needed;   /* by node: an edge kept leads from it */
@@ -22,8 +27,9 @@ struct iot_pieces {
     uint32_t *kept_to; /* by entry of nodes: where its slots end in kept */
     uint32_t *kept;    /* slots */
     size_t n_nodes, n_kept;
-    /* By node: the node of the part that it is led to from, or itself; */
+    /* By node: the node of the part that it is led to from, or itself, and the way from there; */
     uint32_t *root;
+    struct iot_line *way;
     /* and of such a node its number in the part; of any other, its one slot's place in kept. */
     uint32_t *place;
     int64_t *sums; /* by place in kept: what the slot is worth */
@@ -34,9 +40,7 @@ int iot_pieces_init(struct iot_pieces *pieces, const struct iot_dag *dag, int64_
                     int64_t budget);
 void iot_pieces_free(struct iot_pieces *pieces);
 
-/* What at_left of the interval holds is lost: its arrays are room from then on. at_right keeps lines that are
- * as long at its lambda.
- *
+/* What at_left of the interval holds is lost: its arrays are room from then on. *
  * Adds, for every slot, the share of lambda within the interval at which it is on the longest path
  * to the last node. Where several paths are the longest
  * all along a piece, it is one of them. When the budget is used up, shares are still such that
