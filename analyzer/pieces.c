@@ -13,8 +13,8 @@
  *    are one line, or meet on the curve, they are all of it. Otherwise the part is longer where
  *    they cross, and is taken apart again to the left and to the right of that.
  *
- * A part gives what its slots are worth to the slots of the graph that it was taken out of, once all is known
- * of it.
+ * A part gives what its slots are worth to the slots of the graph that it was taken out of, once
+ * all is known of it.
  */
 #include "analyzer/pieces.h"
 
@@ -28,8 +28,8 @@
 struct iot_subgraph {
     struct iot_subgraph *next;
     struct iot_subgraph *up; /* what it was taken out of; NULL: the whole */
-    size_t n_open;       /* parts taken out of it that are not done, and itself if it is not */
-    struct iot_dag dag;  /* empty once it is taken apart */
+    size_t n_open;           /* parts taken out of it that are not done, and itself if it is not */
+    struct iot_dag dag;      /* empty once it is taken apart */
     struct iot_lambda left, right;
     size_t n_slots, n_kept;
     int64_t *share;    /* by slot */
@@ -129,8 +129,8 @@ static void done(struct iot_pieces *pieces, struct iot_subgraph *part)
 
 /* --- taking apart --- */
 
-/* a - b at lambda, for an a that is not below b, in ns times lambda's denominator: as good as a double
- * is, and 0 only if it is. By halves, since compilers convert 128 bits slowly. */
+/* a - b at lambda, for an a that is not below b, in ns times lambda's denominator: as good as a
+ * double is, and 0 only if it is. By halves, since compilers convert 128 bits slowly. */
 static double gap(struct iot_line a, struct iot_line b, struct iot_lambda lambda)
 {
     unsigned __int128 d = (unsigned __int128)iot_line_difference(a, b, lambda);
@@ -145,8 +145,8 @@ static double gap(struct iot_line a, struct iot_line b, struct iot_lambda lambda
  * right end, L and R cross at u / (u + w) of the way, u w / (u + w) below the chord of V; the
  * slot's chord is there (w left + u right) / (u + w) below that of V, if `left` and `right` is
  * what it lacks at the ends. Tangents less chord is convex with its one corner there. Every
- * figure here is >= 0 and as good as a double, so the margin covers the rounding. Those of one end are
- * all in the same measure, whatever it is. */
+ * figure here is >= 0 and as good as a double, so the margin covers the rounding. Those of one end
+ * are all in the same measure, whatever it is. */
 static bool never_longest(double u, double w, double left, double right)
 {
     if (u == 0 || w == 0) /* V is a line */
@@ -315,7 +315,8 @@ static bool straight(const struct iot_subgraph *part, struct iot_line l, struct 
            iot_line_difference(l, r, part->right) == 0;
 }
 
-static int solve(struct iot_pieces *pieces, struct iot_subgraph *part, const struct iot_longest *room)
+static int solve(struct iot_pieces *pieces, struct iot_subgraph *part,
+                 const struct iot_longest *room)
 {
     size_t last = part->dag.n_nodes - 1;
     struct iot_interval v = {part->left, part->right, room[0], room[1]};

@@ -15,8 +15,8 @@ struct iot_interval {
 
 /* The work on one graph; the rest of it is private. */
 struct iot_pieces {
-    int64_t *share;  /* by slot of the whole graph: the caller's; added to */
-    int64_t budget;  /* slots to pass over yet */
+    int64_t *share;   /* by slot of the whole graph: the caller's; added to */
+    int64_t budget;   /* slots to pass over yet */
     int64_t error_ns; /* I/O time that may be given to the wrong slots, as the budget ended */
     struct iot_subgraph *todo;
     struct iot_longest spare; /* room that is free while parts are solved */
