@@ -1,4 +1,6 @@
 /* The command `iotrace`: a table of subcommands. */
+#include <limits.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -39,8 +41,19 @@ static int print_help(void)
     return iot_finish_stdout();
 }
 
+/* A large trace needs room again and again, and what is given back to the kernel comes back page by
+ * page: at ten million events that was a fifth of the time of a report. */
+static void keep_memory(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 1 << 30);
+    mallopt(M_TRIM_THRESHOLD, INT_MAX);
+#endif
+}
+
 int main(int argc, char **argv)
 {
+    keep_memory();
     if (argc < 2) {
         iot_error("which command? 'iotrace --help' lists them");
         return IOT_EXIT_USAGE;

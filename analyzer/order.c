@@ -31,6 +31,7 @@ struct iot_order_walk {
     struct slot *slots;
     struct iot_table by_key;
     size_t n_opens, opens_room, n_slots, slots_room;
+    size_t recent; /* the slot that was found last; calls on one descriptor come in rows */
 };
 
 static void *room(void *items, size_t n, size_t *capacity, size_t size)
@@ -56,11 +57,16 @@ static int same_key(const void *user, uint32_t index)
     return w->slots[index].key == *(const uint64_t *)look[1];
 }
 
-static struct slot *find_slot(const struct iot_order_walk *w, uint64_t key)
+static struct slot *find_slot(struct iot_order_walk *w, uint64_t key)
 {
+    if (w->recent < w->n_slots && w->slots[w->recent].key == key)
+        return &w->slots[w->recent];
     const void *look[2] = {w, &key};
     uint32_t i = iot_table_find(&w->by_key, iot_table_hash(&key, sizeof key), same_key, look);
-    return i == IOT_NO_INDEX ? NULL : &w->slots[i];
+    if (i == IOT_NO_INDEX)
+        return NULL;
+    w->recent = i;
+    return &w->slots[i];
 }
 
 static int bind(struct iot_order_walk *w, uint64_t key, uint32_t open_file)

@@ -14,12 +14,20 @@ struct call {
     uint32_t event, process;
 };
 
+enum { RECENT = 4096, RECENT_BITS = 12 };
+
 struct reads {
     const struct iot_trace *trace;
     struct call *calls; /* on regular files, file after file */
     size_t *first;      /* by file index */
     struct span *spans; /* of one file */
     size_t n_spans, room;
+    /* Some of what is in spans, at places that follow from where they begin. Programs read the same
+     * blocks again and again: what is found here need not be sorted. */
+    struct {
+        struct span span;
+        uint32_t file;
+    } recent[RECENT];
 };
 
 static int is_reading(const struct iot_events *e, size_t i)
@@ -29,44 +37,50 @@ static int is_reading(const struct iot_events *e, size_t i)
 }
 
 /* What says where a read begins: calls that move bytes, and those on descriptors. */
-static int is_wanted(const struct iot_trace *t, size_t i)
+static int is_wanted(const struct iot_events *e, size_t i)
 {
-    unsigned class_ = iot_op_info(t->events.op[i])->class_;
-    return t->files[t->events.file[i]].kind == IOT_FILE_REGULAR &&
-           (class_ == IOT_DATA || class_ == IOT_META);
+    unsigned class_ = iot_op_info(e->op[i])->class_;
+    return class_ == IOT_DATA || class_ == IOT_META;
 }
 
 /* --- events by file --- */
+
+enum { REGULAR = 1, READ = 2 }; /* what is known of a file */
 
 /* Only of files that are read at all. */
 static int group(struct reads *r)
 {
     const struct iot_trace *t = r->trace;
+    const uint32_t *file = t->events.file;
     size_t n = 0;
-    uint8_t *read = calloc(t->n_files + 1, 1);
+    uint8_t *known = calloc(t->n_files + 1, 1);
     r->first = calloc(t->n_files + 2, sizeof *r->first);
-    if (!read || !r->first) {
-        free(read);
+    if (!known || !r->first) {
+        free(known);
         return -1;
     }
+    for (size_t f = 0; f < t->n_files; f++)
+        known[f] = t->files[f].kind == IOT_FILE_REGULAR ? REGULAR : 0;
     for (size_t i = 0; i < t->events.n; i++)
-        read[t->events.file[i]] |= (uint8_t)is_reading(&t->events, i);
-    for (size_t i = 0; i < t->events.n; i++)
-        if (read[t->events.file[i]] && is_wanted(t, i)) {
-            r->first[t->events.file[i] + 2]++;
-            n++;
+        if (known[file[i]] && is_wanted(&t->events, i)) {
+            known[file[i]] |= is_reading(&t->events, i) ? READ : 0;
+            r->first[file[i] + 2]++;
         }
+    for (size_t f = 0; f < t->n_files; f++) {
+        if (!(known[f] & READ))
+            r->first[f + 2] = 0;
+        n += r->first[f + 2];
+    }
     for (size_t f = 1; f <= t->n_files; f++)
         r->first[f + 1] += r->first[f];
     r->calls = malloc((n + 1) * sizeof *r->calls);
     for (size_t l = 0; r->calls && l < t->n_lanes; l++)
         for (size_t k = 0; k < t->lanes[l].n_events; k++) {
             size_t i = t->lanes[l].first_event + k;
-            if (read[t->events.file[i]] && is_wanted(t, i))
-                r->calls[r->first[t->events.file[i] + 1]++] =
-                    (struct call){(uint32_t)i, t->lanes[l].process};
+            if (known[file[i]] & READ && is_wanted(&t->events, i))
+                r->calls[r->first[file[i] + 1]++] = (struct call){(uint32_t)i, t->lanes[l].process};
         }
-    free(read);
+    free(known);
     return r->calls ? 0 : -1;
 }
 
@@ -131,6 +145,19 @@ static int need(struct reads *r)
     return 0;
 }
 
+/* Is it in the spans for sure? It is from now on. */
+static int is_known(struct reads *r, uint32_t file, struct span span)
+{
+    size_t place =
+        (size_t)(((uint64_t)span.begin * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - RECENT_BITS));
+    if (r->recent[place].file == file && r->recent[place].span.begin == span.begin &&
+        r->recent[place].span.end >= span.end)
+        return 1;
+    r->recent[place].span = span;
+    r->recent[place].file = file;
+    return 0;
+}
+
 static int add_span(struct reads *r, int64_t begin, int64_t bytes)
 {
     struct span *last = r->n_spans ? &r->spans[r->n_spans - 1] : NULL;
@@ -166,7 +193,8 @@ static int walk(struct reads *r, struct iot_order_walk *orders, const struct cal
         if (!is_reading(e, i) || placed.begin == IOT_PLACE_UNKNOWN ||
             placed.begin > INT64_MAX - e->bytes[i])
             continue;
-        if (add_span(r, placed.begin, e->bytes[i]))
+        struct span span = {placed.begin, placed.begin + e->bytes[i]};
+        if (!is_known(r, e->file[i], span) && add_span(r, span.begin, e->bytes[i]))
             return -1;
         to->placed_bytes += e->bytes[i];
     }
@@ -188,15 +216,19 @@ static int count(struct reads *r, uint32_t file, struct iot_figures *to)
 
 int iot_rows_reads(struct iot_rows *rows)
 {
-    struct reads r = {.trace = rows->report->trace};
-    int failed = group(&r);
-    for (uint32_t f = 1; f < r.trace->n_files && !failed; f++) {
+    struct reads *r = calloc(1, sizeof *r);
+    if (!r)
+        return -1;
+    r->trace = rows->report->trace;
+    int failed = group(r);
+    for (uint32_t f = 1; f < r->trace->n_files && !failed; f++) {
         uint32_t row = rows->of_file[IOT_READING][f];
-        if (r.first[f] < r.first[f + 1] && row != IOT_NO_INDEX)
-            failed = count(&r, f, &rows->report->files[row].figures);
+        if (r->first[f] < r->first[f + 1] && row != IOT_NO_INDEX)
+            failed = count(r, f, &rows->report->files[row].figures);
     }
-    free(r.calls);
-    free(r.first);
-    free(r.spans);
+    free(r->calls);
+    free(r->first);
+    free(r->spans);
+    free(r);
     return failed;
 }

@@ -17,7 +17,16 @@ static inline int iot_op_is_event(unsigned op)
     return (op > 0 && op < 256) || (op >= 260 && op < IOT_OP_LIMIT);
 }
 
-enum iot_class { IOT_DATA = 1, IOT_META, IOT_SYNC, IOT_WAIT, IOT_LIFE, IOT_MARK, IOT_WAKE, IOT_GPU };
+enum iot_class {
+    IOT_DATA = 1,
+    IOT_META,
+    IOT_SYNC,
+    IOT_WAIT,
+    IOT_LIFE,
+    IOT_MARK,
+    IOT_WAKE,
+    IOT_GPU
+};
 enum iot_moves { IOT_NONE, IOT_IN, IOT_OUT, IOT_BOTH };
 enum iot_subject { IOT_SUBJECT_NONE, IOT_SUBJECT_DESC, IOT_SUBJECT_PATH };
 
@@ -28,7 +37,14 @@ struct iot_op_info {
     uint8_t subject; /* enum iot_subject */
 };
 
-/* Never NULL; of an unknown number, the row's name is "?" and its class 0. */
-const struct iot_op_info *iot_op_info(unsigned op);
+/* By number; class 0 where there is no such operation. The last row is that of all unknown ones. */
+extern const struct iot_op_info iot_op_table[IOT_OP_LIMIT + 1];
+
+/* Never NULL; of an unknown number, the row's name is "?" and its class 0. Here, as some loops over
+ * all events do little else. */
+static inline const struct iot_op_info *iot_op_info(unsigned op)
+{
+    return &iot_op_table[op < IOT_OP_LIMIT && iot_op_table[op].class_ ? op : IOT_OP_LIMIT];
+}
 
 #endif
