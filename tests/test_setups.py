@@ -26,7 +26,7 @@ SETUPS = [
      ["-t", "10", "cli_bad", "cli_threads"]), # Criterion does not run with it
 ]
 # What an installation holds, below its prefix.
-INSTALLED = ["bin/iotrace", "lib/libiotrace.so", "include/iotrace.h", "lib/pkgconfig/iotrace.pc",
+INSTALLED = ["bin/iotrace", "lib/iotrace/libiotrace.so", "lib/iotrace/libiotrace-cupti.so", "include/iotrace.h", "lib/pkgconfig/iotrace.pc",
              "share/man/man1/iotrace.1"]
 
 
