@@ -9,6 +9,7 @@ needs libc alone.
 """
 import argparse
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -32,13 +33,21 @@ COMPILER = re.compile(r"__(odr_)?(asan|tsan|ubsan|msan|gcov|llvm|sanitizer)|_fin
 LIBRARIES = {"libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 
 
+def tree_files(top):
+    """Names of the files that git knows or would take; where this is no clone, of all but builds."""
+    git = shutil.which("git")
+    listed = git and subprocess.run([git, "-C", str(top), "ls-files", "-co", "--exclude-standard"],
+                                    capture_output=True, text=True)
+    # In an unpacked tarball git may know of a repository further up, which says nothing of these.
+    if listed and listed.returncode == 0 and (top / ".git").exists():
+        return sorted(listed.stdout.splitlines())
+    names = (p.relative_to(top) for p in top.rglob("*") if p.is_file())
+    return sorted(str(name) for name in names if not name.parts[0].startswith("build"))
+
+
 def text_files(top):
-    """The text files of the tree that git knows or would take; all of them without git."""
-    listed = subprocess.run(["git", "-C", str(top), "ls-files", "-co", "--exclude-standard"],
-                            capture_output=True, text=True)
-    names = listed.stdout.splitlines() if listed.returncode == 0 else [
-        str(p.relative_to(top)) for p in top.rglob("*") if p.is_file()]
-    for name in sorted(names):
+    """The text files of the tree."""
+    for name in tree_files(top):
         try:
             yield name, (top / name).read_text()
         except (UnicodeDecodeError, OSError):
