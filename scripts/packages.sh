@@ -4,7 +4,7 @@
 #   scripts/packages.sh FOLDER [tarball] [wheel] [deb]      all three if none is named
 #
 # The tarball is made in a clone, by git; the others are made of the tarball that is in FOLDER
-# then. The tools of the wheel come from PyPI, into a folder that is gone afterwards. What
+# then, the Debian packages with the folder debian of the last commit. The tools of the wheel come from PyPI, into a folder that is gone afterwards. What
 # DEB_BUILD_OPTIONS says (nocheck, parallel=N) holds for the Debian packages.
 set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -34,9 +34,13 @@ needs() {
     command -v "$1" >/dev/null || fail "$1 is missing; apt-get install $2"
 }
 
-tarball() {
+needs_clone() {
     needs git git
-    [ -e "$top/.git" ] || fail "$top is no clone; a tarball is made of a commit"
+    [ -e "$top/.git" ] || fail "$top is no clone: this is made of a commit"
+}
+
+tarball() {
+    needs_clone
     quietly meson setup "$work/dist" "$top" -Dtests=false
     quietly meson dist -C "$work/dist" --no-tests --formats xztar
     cp "$work"/dist/meson-dist/iotrace-*.tar.xz "$folder/"
@@ -65,10 +69,12 @@ wheel() {
 deb() {
     needs dpkg-buildpackage dpkg-dev
     needs dh debhelper
+    needs_clone
     unpack
     mkdir "$work/deb"
     cp "$source" "$work/deb/iotrace_$version.orig.tar.xz"
     cp -r "$work/tree/iotrace-$version" "$work/deb/"
+    git -C "$top" archive HEAD debian | tar -x -C "$work/deb/iotrace-$version"
     cd "$work/deb/iotrace-$version"
     quietly dpkg-checkbuilddeps
     quietly dpkg-buildpackage -us -uc
