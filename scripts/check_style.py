@@ -3,7 +3,7 @@
 
 check_style.py [--tap] [--build DIR] [TOP]
 
-Of the tree: no file over 600 lines, no unfinished work, no path of somebody's machine. With
+Of the tree: no file over 600 lines, no unfinished work, no path of somebody's machine, one version. With
 --build also of what was built: every symbol is static or has our prefix, and the preload library
 needs libc alone.
 """
@@ -68,6 +68,19 @@ def check_tree(top):
     return bad
 
 
+def check_version(top):
+    """meson.build has the version; Debian's changelog must say the same."""
+    try:
+        texts = [(top / name).read_text() for name in ("meson.build", "debian/changelog")]
+    except OSError:
+        return []  # a tarball has no debian/
+    built, packaged = (re.search(rule, text, re.M) for rule, text in
+                       zip((r"^ *version : '(.*?)'", r"^iotrace \((.*)-[^-]*\)"), texts))
+    if built and packaged and built[1] == packaged[1]:
+        return []
+    return [f"debian/changelog: the newest version is not {built and built[1]}, as in meson.build"]
+
+
 def symbols(*args):
     """Names of global symbols, without versions."""
     done = subprocess.run(["nm", "--defined-only", "-g", "-P", *map(str, args)],
@@ -126,6 +139,11 @@ def self_test(out):
             (Path(folder) / path).write_text(text)
             out.point(len(check_tree(Path(folder))) == 1, f"refused: {name}")
     with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "debian").mkdir()
+        (Path(folder) / "meson.build").write_text("  version : '1.2.0',\n")
+        (Path(folder) / "debian/changelog").write_text("iotrace (1.1.0-1) unstable; urgency=low\n")
+        out.point(len(check_version(Path(folder))) == 1, "refused: two versions")
+    with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "a.c"
         source.write_text("int iot_good; static int quiet; int bare; int use(void);\n"
                           "int use(void) { return quiet; }\n")
@@ -142,6 +160,7 @@ def main():
     args = parser.parse_args()
 
     checks = {"files are short, finished and of no one machine": lambda: check_tree(args.top)}
+    checks["there is one version"] = lambda: check_version(args.top)
     if args.build:
         library = args.build / "preload" / "libiotrace.so"
         checks["symbols have our prefix"] = (
