@@ -91,7 +91,7 @@ void iot_completion_bash(FILE *to, const struct iot_command *commands, size_t n)
     fputs("    if ((COMP_CWORD == 1)); then\n        _iotrace_words '", to);
     for (size_t i = 0; i < n; i++)
         fprintf(to, "%s ", commands[i].synopsis->command);
-    fputs("--help --version'\n        return\n    fi\n    case $command in\n", to);
+    fputs("--help --version --library'\n        return\n    fi\n    case $command in\n", to);
     for (size_t i = 0; i < n; i++)
         if (commands[i].synopsis->ends_at_operand)
             put_commands_of_others(to, commands[i].synopsis);

@@ -13,7 +13,7 @@ enum { PATH_BYTES = 4096, ERROR_BYTES = 512 };
  * the prefix, whose bin/ holds the command. */
 static const char *const places[] = {
     "../preload/libiotrace.so",
-    "../" IOT_LIBDIR "/libiotrace.so",
+    "../" IOT_LIBDIR "/iotrace/libiotrace.so",
 };
 
 static int is_usable(const char *path, char error[512])
@@ -60,7 +60,7 @@ int iot_library_find(char path[4096], char error[512])
         return is_usable(path, error);
     }
     snprintf(error, ERROR_BYTES,
-             "libiotrace.so is neither in %s/../preload nor in %s/../%s; LIBIOTRACE can name it",
+             "libiotrace.so is neither in %s/../preload nor in %s/../%s/iotrace; LIBIOTRACE can name it",
              folder, folder, IOT_LIBDIR);
     return -1;
 }

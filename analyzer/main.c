@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/cmd.h"
+#include "analyzer/library.h"
 
 const struct iot_command iot_commands[] = {
     {&iot_synopsis_compare, iot_cmd_compare},
@@ -37,7 +38,18 @@ static int print_help(void)
                iot_commands[i].synopsis->summary);
     printf("\n"
            "'iotrace COMMAND --help' says more about one. 'iotrace --version' prints the\n"
-           "version.\n");
+           "version, 'iotrace --library' the path of the library for LD_PRELOAD.\n");
+    return iot_finish_stdout();
+}
+
+static int print_library(void)
+{
+    char path[4096], error[512];
+    if (iot_library_find(path, error)) {
+        iot_error("%s", error);
+        return IOT_EXIT_USAGE;
+    }
+    puts(path);
     return iot_finish_stdout();
 }
 
@@ -64,6 +76,8 @@ int main(int argc, char **argv)
         puts("iotrace " IOT_VERSION);
         return iot_finish_stdout();
     }
+    if (!strcmp(argv[1], "--library"))
+        return print_library();
     for (size_t i = 0; i < iot_n_commands; i++)
         if (!strcmp(argv[1], iot_commands[i].synopsis->command))
             return iot_commands[i].run(argc - 1, argv + 1);

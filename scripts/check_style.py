@@ -3,12 +3,13 @@
 
 check_style.py [--tap] [--build DIR] [TOP]
 
-Of the tree: no file over 600 lines, no unfinished work, no path of somebody's machine. With
+Of the tree: no file over 600 lines, no unfinished work, no path of somebody's machine, one version. With
 --build also of what was built: every symbol is static or has our prefix, and the preload library
 needs libc alone.
 """
 import argparse
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -32,13 +33,21 @@ COMPILER = re.compile(r"__(odr_)?(asan|tsan|ubsan|msan|gcov|llvm|sanitizer)|_fin
 LIBRARIES = {"libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 
 
+def tree_files(top):
+    """Names of the files that git knows or would take; where this is no clone, of all but builds."""
+    git = shutil.which("git")
+    listed = git and subprocess.run([git, "-C", str(top), "ls-files", "-co", "--exclude-standard"],
+                                    capture_output=True, text=True)
+    # In an unpacked tarball git may know of a repository further up, which says nothing of these.
+    if listed and listed.returncode == 0 and (top / ".git").exists():
+        return sorted(listed.stdout.splitlines())
+    names = (p.relative_to(top) for p in top.rglob("*") if p.is_file())
+    return sorted(str(name) for name in names if not name.parts[0].startswith("build"))
+
+
 def text_files(top):
-    """The text files of the tree that git knows or would take; all of them without git."""
-    listed = subprocess.run(["git", "-C", str(top), "ls-files", "-co", "--exclude-standard"],
-                            capture_output=True, text=True)
-    names = listed.stdout.splitlines() if listed.returncode == 0 else [
-        str(p.relative_to(top)) for p in top.rglob("*") if p.is_file()]
-    for name in sorted(names):
+    """The text files of the tree."""
+    for name in tree_files(top):
         try:
             yield name, (top / name).read_text()
         except (UnicodeDecodeError, OSError):
@@ -57,6 +66,19 @@ def check_tree(top):
             if MACHINE.search(line):
                 bad.append(f"{name}:{number}: a path of one machine: {line.strip()}")
     return bad
+
+
+def check_version(top):
+    """meson.build has the version; Debian's changelog must say the same."""
+    try:
+        texts = [(top / name).read_text() for name in ("meson.build", "debian/changelog")]
+    except OSError:
+        return []  # a tarball has no debian/
+    built, packaged = (re.search(rule, text, re.M) for rule, text in
+                       zip((r"^ *version : '(.*?)'", r"^iotrace \((.*)-[^-]*\)"), texts))
+    if built and packaged and built[1] == packaged[1]:
+        return []
+    return [f"debian/changelog: the newest version is not {built and built[1]}, as in meson.build"]
 
 
 def symbols(*args):
@@ -117,6 +139,11 @@ def self_test(out):
             (Path(folder) / path).write_text(text)
             out.point(len(check_tree(Path(folder))) == 1, f"refused: {name}")
     with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "debian").mkdir()
+        (Path(folder) / "meson.build").write_text("  version : '1.2.0',\n")
+        (Path(folder) / "debian/changelog").write_text("iotrace (1.1.0-1) unstable; urgency=low\n")
+        out.point(len(check_version(Path(folder))) == 1, "refused: two versions")
+    with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "a.c"
         source.write_text("int iot_good; static int quiet; int bare; int use(void);\n"
                           "int use(void) { return quiet; }\n")
@@ -133,6 +160,7 @@ def main():
     args = parser.parse_args()
 
     checks = {"files are short, finished and of no one machine": lambda: check_tree(args.top)}
+    checks["there is one version"] = lambda: check_version(args.top)
     if args.build:
         library = args.build / "preload" / "libiotrace.so"
         checks["symbols have our prefix"] = (

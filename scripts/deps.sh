@@ -21,7 +21,8 @@ test)
     wanted=("${build_packages[@]}" "${test_packages[@]}")
     optional_packages=(sqlite3 zstd xz-utils rsync fio g++ perl python3-lmdb libaio1 liburing-dev binutils zsh python3-venv mandoc
         libopenmpi-dev openmpi-bin libmpich-dev mpich
-        python3-scipy python3-prometheus-client python3-junitparser)
+        python3-scipy python3-prometheus-client python3-junitparser
+        dpkg-dev debhelper dh-python fakeroot lintian debootstrap)
     [ "${IOTRACE_TEST_TORCH:-1}" = 0 ] || optional_packages+=(python3-torch)
     [ "${IOTRACE_TEST_BROWSER:-1}" = 0 ] || optional_packages+=(chromium)
     ;;

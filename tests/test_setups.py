@@ -26,7 +26,7 @@ SETUPS = [
      ["-t", "10", "cli_bad", "cli_threads"]), # Criterion does not run with it
 ]
 # What an installation holds, below its prefix.
-INSTALLED = ["bin/iotrace", "lib/libiotrace.so", "include/iotrace.h", "lib/pkgconfig/iotrace.pc",
+INSTALLED = ["bin/iotrace", "lib/iotrace/libiotrace.so", "lib/iotrace/libiotrace-cupti.so", "include/iotrace.h", "lib/pkgconfig/iotrace.pc",
              "share/man/man1/iotrace.1"]
 
 
@@ -55,7 +55,28 @@ def check_install(folder):
     bad = (build(folder / "build", "gcc", ["--buildtype=release", "-Dtests=false",
                                            f"--prefix={prefix}", "--libdir=lib"])
            or meson("install", "-C", folder / "build"))
-    return bad or [f"not installed: {name}" for name in INSTALLED if not (prefix / name).exists()]
+    return (bad or [f"not installed: {name}" for name in INSTALLED if not (prefix / name).exists()]
+            or check_installed(prefix))
+
+
+def check_installed(prefix):
+    """It finds itself, says one version, and does what the README shows first."""
+    env = {**os.environ, "PATH": f"{prefix / 'bin'}:{os.environ['PATH']}",
+           "PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig")}
+    env.pop("LIBIOTRACE", None)
+
+    def said(*argv):
+        done = subprocess.run([str(a) for a in argv], env=env, capture_output=True, text=True)
+        return done.stdout.strip() if done.returncode == 0 else f"status {done.returncode}: {done.stderr}"
+
+    library = str((prefix / "lib/iotrace/libiotrace.so").resolve())
+    version = said("pkg-config", "--modversion", "iotrace")
+    wrong = {"--library": (said("iotrace", "--library"), library),
+             "pkg-config": (said("pkg-config", "--variable=preload", "iotrace"), library),
+             "--version": (said("iotrace", "--version"), f"iotrace {version}"),
+             "doctor": (said("iotrace", "doctor").splitlines()[0], "What runs here can be traced."),
+             "the first example": (said(TOP / "scripts" / "first_example.sh")[:11], "iotrace run")}
+    return [f"{name}: {got}, expected {want}" for name, (got, want) in wrong.items() if got != want]
 
 
 def main():

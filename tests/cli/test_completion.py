@@ -57,7 +57,7 @@ class Bash(unittest.TestCase):
         return sorted(done.stdout.splitlines())
 
     def test_commands(self):
-        self.assertEqual(self.complete(""), sorted([*COMMANDS, "--help", "--version"]))
+        self.assertEqual(self.complete(""), sorted([*COMMANDS, "--help", "--library", "--version"]))
         self.assertEqual(self.complete("rep"), ["report"])
 
     def test_options(self):

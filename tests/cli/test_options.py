@@ -1,4 +1,5 @@
 """The options of every command: what --help lists is taken, is in the manual, and nothing else is."""
+import os
 import re
 import shutil
 import subprocess
@@ -45,6 +46,15 @@ class Options(unittest.TestCase):
     def test_all_commands_are_here(self):
         self.assertGreaterEqual(set(COMMANDS),
                                 {"compare", "completion", "doctor", "dump", "experiment", "explain", "import", "ledger", "report", "run", "top", "whatif"})
+
+    def test_library(self):
+        env = {k: v for k, v in os.environ.items() if k != "LIBIOTRACE"}
+        done = subprocess.run([IOTRACE, "--library"], env=env, capture_output=True, text=True, check=False)
+        library = Path(IOTRACE).resolve().parents[1] / "preload" / "libiotrace.so"
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, f"{library}\n", ""))
+        done = subprocess.run([IOTRACE, "--library"], env={**env, "LIBIOTRACE": NOT_THERE},
+                              capture_output=True, text=True, check=False)
+        self.refused(done, NOT_THERE)
 
     def each(self):
         for command in COMMANDS:
