@@ -10,6 +10,7 @@
 
 #include "analyzer/cmd.h"
 #include "analyzer/out_file.h"
+#include "analyzer/text.h"
 
 /* A name of a job is cut to so many bytes where it is the name of a folder; the table `units` has
  * it whole. */
@@ -39,39 +40,42 @@ static int out_of_memory(void)
 
 /* --- names --- */
 
-/* As Hive escapes what may not stand in the name of a folder. */
-static void key_of(const char *value, char key[KEY_BYTES + 4])
+/* As Hive escapes what may not stand in the name of a folder; no character is cut. */
+static void key_of(const char *value, char key[KEY_BYTES + 1])
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
-    size_t n = 0;
-    if (!*value) {
+    size_t n = 0, left = strlen(value), length;
+    if (!left)
         strcpy(key, null_key);
-        return;
-    }
-    for (; *value && n < KEY_BYTES; value++)
-        n += (size_t)sprintf(key + n, strchr(plain, *value) ? "%c" : "%%%02X",
-                             (unsigned char)*value);
+    for (; left && n + 3 * (length = iot_utf8_length(value, left)) <= KEY_BYTES; left -= length)
+        for (size_t k = 0; k < length; k++, value++)
+            n += (size_t)sprintf(key + n, strchr(plain, *value) ? "%c" : "%%%02X",
+                                 (unsigned char)*value);
 }
 
 /* The caller frees it; NULL without memory. */
 static char *path_of(const struct iot_partition *to, const struct iot_exported *x,
                      const struct iot_export_table *table)
 {
-    char job[KEY_BYTES + 4], rank[sizeof null_key], *path = NULL;
-    if (table->keyed)
-        return asprintf(&path, "%s/%s/unit-%" PRId64 ".parquet", to->folder, table->name,
-                        x->unit.number) < 0
-                   ? NULL
-                   : path;
-    key_of(x->unit.identity.job, job);
-    if (x->unit.identity.rank < 0)
-        strcpy(rank, null_key);
-    else
-        snprintf(rank, sizeof rank, "%" PRId64, x->unit.identity.rank);
-    return asprintf(&path, "%s/%s/job=%s/rank=%s/unit-%" PRId64 ".parquet", to->folder, table->name,
-                    job, rank, x->unit.number) < 0
-               ? NULL
-               : path;
+    const struct iot_identity *unit = &x->unit.identity;
+    char key[KEY_BYTES + 1], rank[sizeof null_key], *path = NULL, *room = NULL;
+    const char *job = iot_cell_text(unit->job, &room);
+    if (job && table->keyed) {
+        if (asprintf(&path, "%s/%s/unit-%" PRId64 ".parquet", to->folder, table->name,
+                     x->unit.number) < 0)
+            path = NULL;
+    } else if (job) {
+        key_of(job, key);
+        if (unit->rank < 0)
+            strcpy(rank, null_key);
+        else
+            snprintf(rank, sizeof rank, "%" PRId64, unit->rank);
+        if (asprintf(&path, "%s/%s/job=%s/rank=%s/unit-%" PRId64 ".parquet", to->folder,
+                     table->name, key, rank, x->unit.number) < 0)
+            path = NULL;
+    }
+    free(room);
+    return path;
 }
 
 static char *part_of(const struct iot_partition *to, const struct iot_export_table *table)

@@ -1,7 +1,7 @@
 """What other people's readers find in exports: run by an interpreter that has them.
 
-read_exports.py parquet FOLDER VIEWS | partition FOLDER SQL | clickhouse FOLDER SQL | perfetto FILE; prints
-JSON. SQL: the folder doc/sql.
+read_exports.py parquet FOLDER VIEWS | partition FOLDER SQL | clickhouse FOLDER SQL |
+same PARQUET CSV | perfetto FILE; prints JSON. SQL: the folder doc/sql; PARQUET, CSV: exports of one run.
 """
 import json
 import os
@@ -84,6 +84,18 @@ def partition(folder, sql):
     }
 
 
+def same(parquet_folder, csv_folder):
+    """How many rows of each table there are, and how many of them the other format has not."""
+    import duckdb
+    database, counts = duckdb.connect(), {}
+    for file in sorted(Path(parquet_folder).glob("*.parquet")):
+        texts = f"(SELECT COLUMNS(*)::VARCHAR FROM '{file}')"
+        others = f"(FROM read_csv('{csv_folder}/{file.stem}.csv', all_varchar = true, header = true, delim = ','))"
+        counts[file.stem] = [database.execute(f"SELECT COUNT(*) FROM ({query})").fetchone()[0] for query in (
+            f"FROM {texts}", f"FROM {texts} EXCEPT ALL FROM {others}", f"FROM {others} EXCEPT ALL FROM {texts}")]
+    return counts
+
+
 def clickhouse(folder, sql):
     from chdb import session
     server = session.Session()
@@ -155,5 +167,5 @@ def perfetto(file):
 
 
 if __name__ == "__main__":
-    json.dump({"parquet": parquet, "partition": partition, "clickhouse": clickhouse,
+    json.dump({"parquet": parquet, "partition": partition, "clickhouse": clickhouse, "same": same,
                "perfetto": perfetto}[sys.argv[1]](*sys.argv[2:]), sys.stdout)

@@ -65,11 +65,14 @@ class Partition(unittest.TestCase):
             self.assertIn(word, told)
 
     def read(self, folder):
+        return self.readers("partition", folder, SQL)
+
+    def readers(self, *arguments):
         python = Path(READERS) / "bin" / "python"
         if not (Path(READERS) / "complete").exists():
             self.skipTest("no readers from PyPI: scripts/readers.sh said why")
-        done = subprocess.run([python, HERE / "read_exports.py", "partition", folder, SQL],
-                              capture_output=True, timeout=240, check=False, text=True)
+        done = subprocess.run([python, HERE / "read_exports.py", *arguments], capture_output=True, timeout=240,
+                              check=False, text=True)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return json.loads(done.stdout)
 
@@ -194,6 +197,21 @@ class Partition(unittest.TestCase):
         self.assertEqual(got["hive"], [["a/b=c d", rank] for rank in range(3)])
         self.same_ledgers(got["views"], [job / f"rank-{rank}" for rank in range(3)], report(job))
 
+    def test_names_of_jobs(self):
+        """Numbers, dates, what is long, and what is no UTF-8, are texts that lead to one folder each."""
+        to, names = self.folder / "of-names", ["77", "2024-01-01", "\u00fc" * 50, os.fsdecode(b"a\xff'%"), "..",
+                                               NULL]
+        for name in names:
+            trace = Path(tempfile.mkdtemp(dir=self.folder)) / "trace"
+            subprocess.run(["true"], check=True, timeout=60, env={
+                **os.environ, "LD_PRELOAD": LIBIOTRACE, "IOTRACE_DIR": str(trace), "IOTRACE_JOB": name})
+            self.whole(trace, to=to)
+        got = self.read(to)
+        self.assertEqual({row["job"] for row in got["views"]["units"]}, set(map(escaped, names)))
+        keys = {row[0] for row in got["hive"]}
+        self.assertEqual(keys, {None if name == NULL else escaped(name)[:20] if name[0] == "\u00fc" else escaped(name)
+                                for name in names})
+
     def test_one_without_rank(self):
         """Hive's null; and a run of several row groups, with bounds that are those of its values."""
         trace, to = self.folder / "large", self.folder / "of-large"
@@ -206,6 +224,18 @@ class Partition(unittest.TestCase):
         self.assertLessEqual(got["group_rows"], 1 << 17)
         self.assertEqual(got["bad_bounds"], [])
         self.same_ledgers(got["views"], [trace], report(trace))
+
+    def test_too_many_texts_for_a_dictionary(self):
+        """Every value of a run with sixty thousand files, against CSV."""
+        trace, folders = self.folder / "files", [self.folder / "files.parquet", self.folder / "files.csv"]
+        subprocess.run([MAKE_TRACE, trace, "events=200000", "files=60000"], check=True, timeout=60)
+        for folder in folders:
+            subprocess.run([IOTRACE, "export", trace, "--format", folder.suffix[1:], "-o", folder], check=True,
+                           timeout=240)
+        counts = self.readers("same", *folders)
+        self.assertGreater(counts["events"][0], 190000)
+        self.assertGreaterEqual(counts["files"][0], 60000)
+        self.assertEqual({name: count[1:] for name, count in counts.items()}, dict.fromkeys(TABLES, [0, 0]))
 
     def test_golden(self):
         to = self.folder / "of-golden"
