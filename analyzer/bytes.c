@@ -3,22 +3,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-void iot_bytes_add(struct iot_bytes *bytes, const void *from, size_t n)
+unsigned char *iot_bytes_more(struct iot_bytes *bytes, size_t n)
 {
-    if (bytes->failed || !n)
-        return;
-    if (n > bytes->room - bytes->n) {
+    if (bytes->failed)
+        return NULL;
+    if (n > bytes->room - bytes->n || !bytes->at) {
         size_t room = bytes->n + n > 2 * bytes->room ? bytes->n + n + 64 : 2 * bytes->room;
         unsigned char *more = realloc(bytes->at, room);
         if (!more) {
             bytes->failed = true;
-            return;
+            return NULL;
         }
         bytes->at = more;
         bytes->room = room;
     }
-    memcpy(bytes->at + bytes->n, from, n);
     bytes->n += n;
+    return bytes->at + bytes->n - n;
+}
+
+void iot_bytes_add(struct iot_bytes *bytes, const void *from, size_t n)
+{
+    unsigned char *to = n ? iot_bytes_more(bytes, n) : NULL;
+    if (to)
+        memcpy(to, from, n);
 }
 
 void iot_bytes_byte(struct iot_bytes *bytes, unsigned byte)
@@ -29,10 +36,9 @@ void iot_bytes_byte(struct iot_bytes *bytes, unsigned byte)
 
 void iot_bytes_fixed(struct iot_bytes *bytes, uint64_t value, unsigned width)
 {
-    unsigned char b[8];
-    for (unsigned k = 0; k < width; k++)
-        b[k] = (unsigned char)(value >> 8 * k);
-    iot_bytes_add(bytes, b, width);
+    unsigned char *to = iot_bytes_more(bytes, width);
+    for (unsigned k = 0; to && k < width; k++)
+        to[k] = (unsigned char)(value >> 8 * k);
 }
 
 void iot_bytes_varint(struct iot_bytes *bytes, uint64_t value)

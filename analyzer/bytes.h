@@ -14,6 +14,8 @@ struct iot_bytes {
     bool failed;
 };
 
+/* Room for n more, which the caller fills; NULL without memory. */
+unsigned char *iot_bytes_more(struct iot_bytes *bytes, size_t n);
 void iot_bytes_add(struct iot_bytes *bytes, const void *from, size_t n);
 void iot_bytes_byte(struct iot_bytes *bytes, unsigned byte);
 /* Little-endian, `width` bytes of it. */

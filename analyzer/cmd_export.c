@@ -6,13 +6,15 @@
 #include <unistd.h>
 
 #include "analyzer/cmd.h"
-#include "analyzer/export_tables.h"
+#include "analyzer/export_partition.h"
+#include "analyzer/job_inputs.h"
 #include "analyzer/out_file.h"
 #include "analyzer/progress.h"
 
 struct options {
     size_t format, table; /* SIZE_MAX: not given */
     const char *out, *rules;
+    bool partition;
 };
 
 enum { PERFETTO, CHROME, SQLITE, PARQUET, CSV, STACKS, OPENMETRICS };
@@ -20,7 +22,7 @@ enum { PERFETTO, CHROME, SQLITE, PARQUET, CSV, STACKS, OPENMETRICS };
 static const char *const formats[] = {"perfetto", "chrome", "sqlite",      "parquet",
                                       "csv",      "stacks", "openmetrics", NULL};
 static const char *const tables[] = {"events", "files", "lanes", "processes",
-                                     "stacks", "steps", NULL};
+                                     "stacks", "steps", "units", NULL};
 
 static const struct iot_option options[] = {
     {"format", 0, "FORMAT",
@@ -33,8 +35,14 @@ static const struct iot_option options[] = {
      "folder, with a file a table",
      IOT_OPTION_TEXT, offsetof(struct options, out), NULL, NULL},
     {"table", 0, "TABLE",
-     "this table alone, of parquet and csv: events, files, lanes, processes, stacks or steps",
+     "this table alone, of parquet and csv: events, files, lanes, processes, stacks, steps or "
+     "units",
      IOT_OPTION_WORD, offsetof(struct options, table), tables, NULL},
+    {"partition", 0, NULL,
+     "of parquet: add the runs to a folder that engines of SQL read as one, by table, job and "
+     "rank; "
+     "what is there stays",
+     IOT_OPTION_FLAG, offsetof(struct options, partition), NULL, NULL},
     {"rules", 0, "FILE", "rules of objects, as of 'iotrace report'", IOT_OPTION_TEXT,
      offsetof(struct options, rules), NULL, NULL},
     {0},
@@ -43,9 +51,9 @@ static const struct iot_option options[] = {
 const struct iot_synopsis iot_synopsis_export = {
     .command = "export",
     .summary = "the run for viewers of timelines, databases and monitors",
-    .operands = "DIR",
+    .operands = "DIR...",
     .about = "Writes the run in DIR, with what the report computes, in a format that others\n"
-             "read.\n",
+             "read. Several, or the folder of a job with those of its ranks: --partition.\n",
     .options = options,
 };
 
@@ -73,6 +81,10 @@ static int check(const struct options *o)
         return refuse("which --format?");
     if (o->table != SIZE_MAX && !has_tables)
         return refuse("--table is for parquet and csv");
+    if (o->partition && (o->format != PARQUET || o->table != SIZE_MAX))
+        return refuse("--partition is for --format parquet, and for all tables");
+    if (!o->out && o->partition)
+        return refuse("--partition needs a folder: -o FOLDER");
     if (!o->out && (o->format == SQLITE || (has_tables && o->table == SIZE_MAX)))
         return refuse(o->format == SQLITE ? "sqlite needs a file: -o FILE"
                                           : "several tables need a folder: -o FOLDER, or --table");
@@ -156,44 +168,89 @@ static int write_database(const struct iot_exported *x, const char *path)
     return iot_out_file_close(&out);
 }
 
-static int export(const char *folder, const struct options *o)
+static int write_alone(const struct iot_exported *x, const struct options *o)
+{
+    if (o->format == SQLITE)
+        return write_database(x, o->out);
+    if (o->table != SIZE_MAX)
+        return write_file(x, o, o->out, &iot_export_tables[o->table]);
+    if (o->format == PARQUET || o->format == CSV)
+        return write_folder(x, o);
+    return write_file(x, o, o->out, NULL);
+}
+
+/* `to`: where the run is added; NULL: it is all there is to write. *unread: it was not even read.
+ */
+static int export(const char *folder, const struct options *o, struct iot_partition *to,
+                  bool *unread)
 {
     struct iot_reporting reporting;
     struct iot_exported x = {0};
     char error[512];
     int status = IOT_EXIT_USAGE;
 
-    iot_progress_start();
     const struct iot_reporting_how how = {.rules = o->rules, .top = SIZE_MAX};
     int failed = iot_reporting_make(&reporting, folder, &how, error);
     if (!o->out) /* it would lie between the lines */
         iot_progress_end();
+    *unread = failed;
     if (failed)
         iot_error("%s", error);
-    else if (iot_exported_make(&x, &reporting))
-        status = out_of_memory();
-    else if (o->format == SQLITE)
-        status = write_database(&x, o->out);
-    else if (o->table != SIZE_MAX)
-        status = write_file(&x, o, o->out, &iot_export_tables[o->table]);
-    else if (o->format == PARQUET || o->format == CSV)
-        status = write_folder(&x, o);
-    else
-        status = write_file(&x, o, o->out, NULL);
-    iot_progress_end();
+    else {
+        iot_tell_part("export", reporting.trace);
+        if (iot_exported_make(&x, &reporting))
+            status = out_of_memory();
+        else
+            status = to ? iot_partition_add(to, &x) : write_alone(&x, o);
+    }
     iot_exported_free(&x);
     iot_reporting_free(&reporting);
     return status;
+}
+
+/* A run that cannot be read is said, and the others are written; where one cannot be written, what
+ * was goes. */
+static int export_job(char *const *paths, int n, const struct options *o)
+{
+    struct iot_job_items items;
+    struct iot_partition to;
+    int status = iot_job_list(&items, paths, n) ? out_of_memory() : IOT_EXIT_OK, worst = status;
+    if (!status && !(status = iot_partition_open(&to, o->out))) {
+        for (size_t k = 0; k < items.n && !status; k++) {
+            bool unread;
+            status = export(items.items[k].path, o, &to, &unread);
+            worst = status ? status : worst;
+            status = unread ? IOT_EXIT_OK : status;
+        }
+        iot_partition_close(&to, !status);
+    }
+    iot_job_items_free(&items);
+    return status ? status : worst;
+}
+
+static bool is_job_folder(const char *path)
+{
+    struct stat st;
+    return !stat(path, &st) && S_ISDIR(st.st_mode) && iot_job_is_job(path);
 }
 
 int iot_cmd_export(int argc, char **argv)
 {
     struct options o = {.format = SIZE_MAX, .table = SIZE_MAX};
     struct iot_parsed parsed = iot_options_parse(&iot_synopsis_export, argc, argv, &o);
+    bool unread;
     if (parsed.done)
         return parsed.status;
-    if (parsed.n_operands != 1)
-        return refuse(parsed.n_operands ? "one folder only" : "which folder?");
+    if (!parsed.n_operands)
+        return refuse("which folder?");
     int status = check(&o);
-    return status ? status : export(parsed.operands[0], &o);
+    if (status)
+        return status;
+    if (!o.partition && (parsed.n_operands > 1 || is_job_folder(parsed.operands[0])))
+        return refuse("of several runs only with --format parquet --partition");
+    iot_progress_start();
+    status = o.partition ? export_job(parsed.operands, parsed.n_operands, &o)
+                         : export(parsed.operands[0], &o, NULL, &unread);
+    iot_progress_end();
+    return status;
 }

@@ -12,6 +12,14 @@
 #include "analyzer/reporting.h"
 #include "analyzer/symbols.h"
 
+/* A run among others: a process tree on one host. `number` tells it from all others, and is the same
+ * whenever the trace is exported; it is exact in a double. */
+struct iot_exported_unit {
+    int64_t number;
+    struct iot_identity identity; /* rank -1: none, or processes of several */
+    const char *boot;             /* "" not known */
+};
+
 struct iot_exported {
     const struct iot_report *report;
     const struct iot_trace *trace;
@@ -19,7 +27,9 @@ struct iot_exported {
     const struct iot_classes *classes;
     const struct iot_steps *steps;
     struct iot_links links;
+    struct iot_exported_unit unit;
     const char **lane_names; /* by lane */
+    uint32_t *written_row;   /* by file: the report's row of what is written to it; IOT_NO_INDEX: none */
     uint32_t *stack_of;      /* by frame of the trace's stacks */
     struct iot_symbols *symbols;
     struct iot_arena *arena;
@@ -33,6 +43,11 @@ void iot_exported_free(struct iot_exported *x);
  * kind; IOT_OBJECTS: none. */
 unsigned iot_exported_object(const struct iot_exported *x, size_t event);
 unsigned iot_exported_object2(const struct iot_exported *x, size_t event);
+/* The report's row of that other end; IOT_NO_INDEX: none. */
+uint32_t iot_exported_row2(const struct iot_exported *x, size_t event);
+
+/* export_unit.c: sets x->unit. -1 without memory. */
+int iot_exported_name_unit(struct iot_exported *x);
 
 /* Each writes to the stream, whose errors stay in ferror; -1: out of memory. */
 int iot_export_perfetto(const struct iot_exported *x, FILE *out);

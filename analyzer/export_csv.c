@@ -1,4 +1,6 @@
-/* A table as CSV: RFC 4180, with a heading; what is null is empty. */
+/* A table as CSV: RFC 4180, with a heading; what is null is empty. A text that a spreadsheet would
+ * take for a formula has an apostrophe before it, and so that this can be undone, one that begins
+ * with an apostrophe as well. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -7,19 +9,31 @@
 #include "analyzer/export_tables.h"
 #include "analyzer/progress.h"
 
+/* A spreadsheet takes what begins so for a formula. The wide forms count in some languages. */
+static int is_formula(const char *text)
+{
+    static const char *const begins[] = {"=",      "+",      "-",      "@",     "'",
+                                         "\uff1d", "\uff0b", "\uff0d", "\uff20"};
+    size_t k = 0;
+    while (k < sizeof begins / sizeof *begins && strncmp(text, begins[k], strlen(begins[k])) != 0)
+        k++;
+    return k < sizeof begins / sizeof *begins;
+}
+
 static void put_text(const char *text, FILE *out)
 {
-    if (!strpbrk(text, "\",\r\n") && *text) {
-        fputs(text, out);
-        return;
-    }
-    putc('"', out);
+    bool quoted = !*text || strpbrk(text, "\",\r\n");
+    if (quoted)
+        putc('"', out);
+    if (is_formula(text))
+        putc('\'', out);
     for (; *text; text++) {
         if (*text == '"')
             putc('"', out);
         putc(*text, out);
     }
-    putc('"', out);
+    if (quoted)
+        putc('"', out);
 }
 
 int iot_export_csv(const struct iot_exported *x, const struct iot_export_table *table, FILE *out)

@@ -1,7 +1,6 @@
-/* A table as an Apache Parquet file: plain values, zstd, version 1 pages (parquet.thrift of the
- * format).
+/* A table as an Apache Parquet file: zstd, version 1 pages (parquet.thrift of the format).
  *
- * A page is written when it is full, so what is held is a page and what the footer says of it.
+ * What is held is one column of a row group, a page, and what the footer says of those written.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,9 +9,10 @@
 
 #include "analyzer/bytes.h"
 #include "analyzer/export_tables.h"
+#include "analyzer/parquet_values.h"
 #include "analyzer/progress.h"
 
-enum { GROUP_ROWS = 1 << 17, PAGE_BYTES = 1 << 20, ZSTD_LEVEL = 3 };
+enum { ZSTD_LEVEL = 3 };
 
 /* Types of Thrift's compact protocol. */
 enum { T_I32 = 5, T_I64 = 6, T_BINARY = 8, T_LIST = 9, T_STRUCT = 12 };
@@ -23,9 +23,9 @@ enum {
     REQUIRED = 0,
     OPTIONAL = 1,
     UTF8 = 0,
-    PLAIN = 0,
-    RLE = 3,
-    ZSTD = 6
+    ZSTD = 6,
+    DATA_PAGE = 0,
+    DICTIONARY_PAGE = 2
 };
 
 static const char magic[] = "PAR1", created_by[] = "iotrace version " IOT_VERSION " (build 0)";
@@ -92,16 +92,11 @@ struct writer {
     FILE *out;
     int64_t at; /* bytes written */
     ZSTD_CCtx *zstd;
-    /* The page under way: levels say which of its values are null, run by run. */
-    struct iot_bytes levels, values, page, packed, header;
-    uint32_t page_rows, run, run_level;
-    /* The column chunk under way. */
-    int64_t chunk_start, chunk_plain, chunk_packed;
-    int64_t min, max, nulls;
-    bool any;
+    struct iot_parquet_values values; /* of the column chunk under way */
+    struct iot_bytes page, packed, header;
+    int64_t chunk_plain, chunk_packed, first_page;
     struct iot_bytes groups; /* for the footer */
     size_t n_groups;
-    char *room;
     bool failed; /* without memory */
 };
 
@@ -111,133 +106,86 @@ static void put(struct writer *w, const void *from, size_t n)
     w->at += (int64_t)n;
 }
 
-static void end_run(struct writer *w)
-{
-    if (w->run) {
-        iot_bytes_varint(&w->levels, (uint64_t)w->run << 1);
-        iot_bytes_byte(&w->levels, w->run_level);
-    }
-    w->run = 0;
-}
-
-static void put_page_header(struct writer *w, size_t plain, size_t packed)
+/* Of a dictionary (rows 0) or of data. */
+static void put_page_header(struct writer *w, size_t packed, long rows)
 {
     struct thrift page = begin(&w->header);
     w->header.n = 0;
-    put_i32(&page, 1, 0); /* a data page */
-    put_i32(&page, 2, (int32_t)plain);
+    put_i32(&page, 1, rows ? DATA_PAGE : DICTIONARY_PAGE);
+    put_i32(&page, 2, (int32_t)w->page.n);
     put_i32(&page, 3, (int32_t)packed);
-    field(&page, 5, T_STRUCT);
+    field(&page, rows ? 5 : 7, T_STRUCT);
     struct thrift data = begin(&w->header);
-    put_i32(&data, 1, (int32_t)w->page_rows);
-    put_i32(&data, 2, PLAIN);
-    put_i32(&data, 3, RLE);
-    put_i32(&data, 4, RLE);
+    put_i32(&data, 1, rows ? (int32_t)rows : (int32_t)w->values.entries);
+    put_i32(&data, 2, rows ? (int32_t)w->values.encoding : IOT_PARQUET_PLAIN);
+    if (rows) {
+        put_i32(&data, 3, IOT_PARQUET_RLE);
+        put_i32(&data, 4, IOT_PARQUET_RLE);
+    }
     end(&data);
     end(&page);
 }
 
-static void end_page(struct writer *w, const struct iot_column *c)
+/* What is in w->page. */
+static void put_page(struct writer *w, long rows)
 {
-    if (!w->page_rows)
-        return;
-    end_run(w);
-    w->page.n = 0;
-    if (c->nullable) {
-        iot_bytes_fixed(&w->page, w->levels.n, 4);
-        iot_bytes_add(&w->page, w->levels.at, w->levels.n);
-    }
-    iot_bytes_add(&w->page, w->values.at, w->values.n);
     size_t bound = ZSTD_compressBound(w->page.n);
-    if (w->packed.room < bound) {
-        unsigned char *more = realloc(w->packed.at, bound);
-        w->packed.failed |= !more;
-        w->packed.at = more ? more : w->packed.at;
-        w->packed.room = more ? bound : w->packed.room;
-    }
-    w->failed |= w->levels.failed || w->values.failed || w->page.failed || w->packed.failed;
-    if (w->failed)
-        return;
-    size_t packed =
-        ZSTD_compressCCtx(w->zstd, w->packed.at, w->packed.room, w->page.at, w->page.n, ZSTD_LEVEL);
-    if (ZSTD_isError(packed)) {
+    w->packed.n = 0;
+    unsigned char *to = iot_bytes_more(&w->packed, bound);
+    size_t packed = to && !w->page.failed
+                        ? ZSTD_compressCCtx(w->zstd, to, bound, w->page.at, w->page.n, ZSTD_LEVEL)
+                        : 0;
+    if (!packed || ZSTD_isError(packed)) {
         w->failed = true;
         return;
     }
-    put_page_header(w, w->page.n, packed);
+    put_page_header(w, packed, rows);
     put(w, w->header.at, w->header.n);
     put(w, w->packed.at, packed);
     w->chunk_plain += (int64_t)(w->header.n + w->page.n);
     w->chunk_packed += (int64_t)(w->header.n + packed);
-    w->levels.n = w->values.n = 0;
-    w->page_rows = 0;
-}
-
-static void add_value(struct writer *w, const struct iot_column *c, struct iot_cell cell)
-{
-    uint32_t level = !cell.null;
-    if (c->nullable && (!w->run || level != w->run_level)) {
-        end_run(w);
-        w->run_level = level;
-    }
-    w->run++;
-    w->page_rows++;
-    w->nulls += cell.null;
-    if (cell.null)
-        return;
-    if (c->text) {
-        const char *text = iot_cell_text(cell.text, &w->room);
-        w->failed |= !text;
-        iot_bytes_fixed(&w->values, text ? strlen(text) : 0, 4);
-        iot_bytes_add(&w->values, text, text ? strlen(text) : 0);
-    } else {
-        iot_bytes_fixed(&w->values, (uint64_t)cell.number, 8);
-        w->min = !w->any || cell.number < w->min ? cell.number : w->min;
-        w->max = !w->any || cell.number > w->max ? cell.number : w->max;
-    }
-    w->any = true;
-    if (w->values.n >= PAGE_BYTES)
-        end_page(w, c);
+    w->failed |= w->header.failed;
 }
 
 /* --- column chunks and row groups --- */
 
 /* What lets a reader pass over the chunk. */
-static void put_statistics(struct writer *w, struct thrift *meta, const struct iot_column *c)
+static void put_statistics(struct writer *w, struct thrift *meta)
 {
-    struct iot_bytes number = {0};
+    const struct iot_parquet_values *v = &w->values;
     field(meta, 12, T_STRUCT);
     struct thrift s = begin(meta->to);
-    put_i64(&s, 3, w->nulls);
-    if (w->any && !c->text) {
-        iot_bytes_fixed(&number, (uint64_t)w->max, 8);
-        iot_bytes_fixed(&number, (uint64_t)w->min, 8);
-        w->failed |= number.failed;
-        put_bytes(&s, 5, number.at, number.failed ? 0 : 8);
-        put_bytes(&s, 6, number.at ? number.at + 8 : NULL, number.failed ? 0 : 8);
+    put_i64(&s, 3, (int64_t)(v->rows - v->n));
+    if (v->bounded) {
+        put_bytes(&s, 5, v->most.at, v->most.n);
+        put_bytes(&s, 6, v->least.at, v->least.n);
     }
     end(&s);
-    iot_bytes_free(&number);
 }
 
-static void put_chunk(struct writer *w, const struct iot_column *c, size_t rows)
+static void put_chunk(struct writer *w, const struct iot_column *c, int64_t start)
 {
+    const struct iot_parquet_values *v = &w->values;
     struct thrift chunk = begin(&w->groups);
-    put_i64(&chunk, 2, w->chunk_start);
+    put_i64(&chunk, 2, start);
     field(&chunk, 3, T_STRUCT);
     struct thrift meta = begin(&w->groups);
     put_i32(&meta, 1, c->text ? BYTE_ARRAY : INT64);
-    put_list(&meta, 2, T_I32, 2);
-    iot_bytes_zigzag(&w->groups, PLAIN);
-    iot_bytes_zigzag(&w->groups, RLE);
+    put_list(&meta, 2, T_I32, v->entries ? 3 : 2);
+    if (v->entries)
+        iot_bytes_zigzag(&w->groups, IOT_PARQUET_PLAIN);
+    iot_bytes_zigzag(&w->groups, v->encoding);
+    iot_bytes_zigzag(&w->groups, IOT_PARQUET_RLE);
     put_list(&meta, 3, T_BINARY, 1);
     put_binary(&w->groups, c->name, strlen(c->name));
     put_i32(&meta, 4, ZSTD);
-    put_i64(&meta, 5, (int64_t)rows);
+    put_i64(&meta, 5, (int64_t)v->rows);
     put_i64(&meta, 6, w->chunk_plain);
     put_i64(&meta, 7, w->chunk_packed);
-    put_i64(&meta, 9, w->chunk_start);
-    put_statistics(w, &meta, c);
+    put_i64(&meta, 9, w->first_page);
+    if (v->entries)
+        put_i64(&meta, 11, start);
+    put_statistics(w, &meta);
     end(&meta);
     end(&chunk);
 }
@@ -245,13 +193,24 @@ static void put_chunk(struct writer *w, const struct iot_column *c, size_t rows)
 static int64_t write_chunk(struct writer *w, const struct iot_exported *x,
                            const struct iot_column *c, size_t first, size_t rows)
 {
-    w->chunk_start = w->at;
-    w->chunk_plain = w->chunk_packed = w->nulls = 0;
-    w->any = false;
-    for (size_t row = first; row < first + rows && !w->failed; row++)
-        add_value(w, c, c->get(x, row));
-    end_page(w, c);
-    put_chunk(w, c, rows);
+    int64_t start = w->at;
+    struct iot_bytes *dictionary = &w->values.dictionary;
+    w->chunk_plain = w->chunk_packed = 0;
+    w->failed |= iot_parquet_values_gather(&w->values, x, c, first, rows) != 0;
+    if (!w->failed && w->values.entries) {
+        w->page.n = 0;
+        iot_bytes_add(&w->page, dictionary->at, dictionary->n);
+        put_page(w, 0);
+    }
+    w->first_page = w->at;
+    for (size_t row = 0; row < rows && !w->failed;) {
+        w->page.n = 0;
+        long n = iot_parquet_values_page(&w->values, &row, &w->page);
+        w->failed |= n < 0;
+        if (!w->failed)
+            put_page(w, n);
+    }
+    put_chunk(w, c, start);
     return w->chunk_plain;
 }
 
@@ -304,6 +263,19 @@ static void put_schema(struct thrift *file, const struct iot_export_table *table
     }
 }
 
+/* Bounds are of numbers with their sign, and of texts byte by byte: as their types say. */
+static void put_orders(struct thrift *file, const struct iot_export_table *table)
+{
+    put_list(file, 7, T_STRUCT, column_count(table));
+    for (const struct iot_column *c = table->columns; c->name; c++) {
+        struct thrift order = begin(file->to);
+        field(&order, 1, T_STRUCT);
+        struct thrift by_type = begin(file->to);
+        end(&by_type);
+        end(&order);
+    }
+}
+
 static void write_footer(struct writer *w, const struct iot_export_table *table, size_t rows)
 {
     struct iot_bytes footer = {0};
@@ -314,6 +286,7 @@ static void write_footer(struct writer *w, const struct iot_export_table *table,
     put_list(&file, 4, T_STRUCT, w->n_groups);
     iot_bytes_add(&footer, w->groups.at, w->groups.n);
     put_bytes(&file, 6, created_by, sizeof created_by - 1);
+    put_orders(&file, table);
     end(&file);
     size_t n = footer.n;
     iot_bytes_fixed(&footer, n, 4);
@@ -330,19 +303,20 @@ int iot_export_parquet(const struct iot_exported *x, const struct iot_export_tab
     struct writer w = {.out = out, .zstd = ZSTD_createCCtx()};
     size_t rows = table->rows(x);
 
-    w.failed = !w.zstd;
+    w.failed = iot_parquet_values_init(&w.values) || !w.zstd;
     put(&w, magic, 4);
-    for (size_t row = 0; row < rows && !w.failed && !ferror(out); row += GROUP_ROWS) {
+    for (size_t row = 0, n; row < rows && !w.failed && !ferror(out); row += n) {
+        n = rows - row < IOT_PARQUET_GROUP_ROWS ? rows - row : IOT_PARQUET_GROUP_ROWS;
         iot_progress(table->name, row, rows);
-        write_group(&w, x, table, row, rows - row < GROUP_ROWS ? rows - row : GROUP_ROWS);
+        write_group(&w, x, table, row, n);
     }
     if (!w.failed)
         write_footer(&w, table, rows);
-    struct iot_bytes *all[] = {&w.levels, &w.values, &w.page, &w.packed, &w.header, &w.groups};
+    iot_parquet_values_free(&w.values);
+    struct iot_bytes *all[] = {&w.page, &w.packed, &w.header, &w.groups};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
         iot_bytes_free(all[k]);
     ZSTD_freeCCtx(w.zstd);
-    free(w.room);
     errno = w.failed ? ENOMEM : errno;
     return w.failed || ferror(out) ? -1 : 0;
 }

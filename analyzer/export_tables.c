@@ -74,7 +74,7 @@ const char *iot_cell_text(const char *from, char **room)
         return expression;                                                                         \
     }
 
-/* --- processes --- */
+/* --- units --- */
 
 static const char *command_line(const struct iot_exported *x, const struct iot_process *p)
 {
@@ -91,6 +91,75 @@ static const char *command_line(const struct iot_exported *x, const struct iot_p
     return line;
 }
 
+/* What every table begins with. */
+CELL(unit_number, number(x->unit.number))
+#define UNIT_COLUMN                                                                                \
+    {                                                                                              \
+        "unit", false, false, unit_number, "of units"                                              \
+    }
+
+#define ROOT (x->trace->processes[0])
+#define UNIT (x->unit.identity)
+#define PATH_NS (x->model->path)
+CELL(unit_job, text_if(UNIT.job))
+CELL(unit_rank, number_if(UNIT.rank >= 0, UNIT.rank))
+CELL(unit_local_rank, number_if(UNIT.local_rank >= 0, UNIT.local_rank))
+CELL(unit_world_size, number_if(UNIT.world_size >= 0, UNIT.world_size))
+CELL(unit_host, text_if(ROOT.host))
+CELL(unit_boot, text_if(x->unit.boot))
+CELL(unit_pid, number(ROOT.pid))
+CELL(unit_command, text_if(command_line(x, &ROOT)))
+CELL(unit_start, number((int64_t)ROOT.start_realtime_ns))
+CELL(unit_wall, number(x->model->wall_ns))
+CELL(unit_part_of, number_if(x->trace->seen.spans, x->trace->seen.run_ns))
+CELL(unit_compute, number(PATH_NS.compute_ns))
+CELL(unit_io, number(PATH_NS.io_ns))
+CELL(unit_gpu, number(PATH_NS.gpu_ns))
+CELL(unit_sleep, number(PATH_NS.sleep_ns))
+CELL(unit_wake, number(PATH_NS.wake_ns))
+CELL(unit_external, number(PATH_NS.external_ns))
+CELL(unit_unexplained, number(PATH_NS.unexplained_ns))
+CELL(unit_events, number((int64_t)x->trace->events.n))
+CELL(unit_all_events,
+     number((int64_t)(x->trace->whole.events ? x->trace->whole.events : x->trace->events.n)))
+CELL(unit_dropped, number((int64_t)x->trace->dropped_events))
+CELL(unit_salvaged, number(x->trace->salvaged_processes))
+
+static const struct iot_column units[] = {
+    {"unit", false, false, unit_number, "its number, in all tables; below 2^53"},
+    {"job", true, true, unit_job, "of which job, as its launcher says"},
+    {"rank", false, true, unit_rank, "which rank; null of several or none"},
+    {"local_rank", false, true, unit_local_rank, "likewise, on its machine"},
+    {"world_size", false, true, unit_world_size, "how many ranks the job has"},
+    {"host", true, true, unit_host, "its machine"},
+    {"boot_id", true, true, unit_boot, "of that machine: one clock"},
+    {"pid", false, false, unit_pid, "number of its first process"},
+    {"command", true, true, unit_command, "its arguments, with spaces between"},
+    {"start_realtime_ns", false, false, unit_start, "since 1970: where its times count from"},
+    {"wall_ns", false, false, unit_wall, "how long it ran: the sum of the next seven"},
+    {"compute_ns", false, false, unit_compute, "of its critical path"},
+    {"io_ns", false, false, unit_io, "likewise: the sum of exposed_ns of events"},
+    {"gpu_ns", false, false, unit_gpu, "likewise"},
+    {"sleep_ns", false, false, unit_sleep, "likewise"},
+    {"wake_ns", false, false, unit_wake, "likewise"},
+    {"external_ns", false, false, unit_external, "likewise"},
+    {"unexplained_ns", false, false, unit_unexplained, "likewise"},
+    {"part_of_ns", false, true, unit_part_of, "how long all took, of which a part was traced"},
+    {"events", false, false, unit_events, "rows in events"},
+    {"all_events", false, false, unit_all_events, "those in the trace; events has the newest"},
+    {"dropped_events", false, false, unit_dropped, "not recorded for want of room"},
+    {"salvaged_processes", false, false, unit_salvaged, "whose traces are damaged or torn"},
+    {0},
+};
+
+static size_t unit_rows(const struct iot_exported *x)
+{
+    (void)x;
+    return 1;
+}
+
+/* --- processes --- */
+
 #define PROCESS (x->trace->processes[row])
 CELL(process_index, number((int64_t)row))
 CELL(process_pid, number(PROCESS.pid))
@@ -104,6 +173,7 @@ CELL(process_command, text_if(command_line(x, &PROCESS)))
 CELL(process_dropped, number((int64_t)PROCESS.dropped_events))
 
 static const struct iot_column processes[] = {
+    UNIT_COLUMN,
     {"process", false, false, process_index,
      "its number in this table; images of exec count singly"},
     {"pid", false, false, process_pid, "process number"},
@@ -138,6 +208,7 @@ CELL(lane_start, number(LANE.start_ns))
 CELL(lane_end, number(LANE.end_ns))
 
 static const struct iot_column lanes[] = {
+    UNIT_COLUMN,
     {"lane", false, false, lane_index, "its number in this table"},
     {"process", false, false, lane_process, "row of processes"},
     {"tid", false, true, lane_tid, "thread number; null of what is no thread"},
@@ -178,6 +249,7 @@ CELL(file_mapped_bytes, number(FIGURES.mapped_bytes))
 CELL(file_fault_ns, number(FIGURES.fault_ns))
 
 static const struct iot_column files[] = {
+    UNIT_COLUMN,
     {"file", false, false, file_index, "its number in this table"},
     {"path", true, false, file_path, "a path, or pipe:[...], socket:[...] and the like"},
     {"object", true, false, file_object, "input, artifact, state, output or other"},
@@ -245,6 +317,7 @@ CELL(event_offset, number(EVENTS.offset[row]))
 CELL(event_path, text_if(x->trace->files[EVENTS.file[row]].name))
 CELL(event_path2, text_if(x->trace->files[EVENTS.file2[row]].name))
 CELL(event_file, number_if(x->report->of_event[row] != IOT_NO_INDEX, x->report->of_event[row]))
+CELL(event_file2, number_if(iot_exported_row2(x, row) != IOT_NO_INDEX, iot_exported_row2(x, row)))
 CELL(event_object, object_cell(iot_exported_object(x, row)))
 CELL(event_object2, object_cell(iot_exported_object2(x, row)))
 CELL(event_part, text(parts[x->model->part[row]]))
@@ -263,6 +336,7 @@ static struct iot_cell event_step(const struct iot_exported *x, size_t row)
 }
 
 static const struct iot_column events[] = {
+    UNIT_COLUMN,
     {"event", false, false, event_index, "its number in this table"},
     {"lane", false, false, event_lane, "row of lanes"},
     {"op", true, false, event_op, "the call"},
@@ -278,8 +352,10 @@ static const struct iot_column events[] = {
     {"path", true, true, event_path, "what it was done to"},
     {"path2", true, true, event_path2, "the other end"},
     {"file", false, true, event_file, "row of files that counts it; null of what is no I/O"},
-    {"object", true, true, event_object, "of that row"},
-    {"object2", true, true, event_object2, "of the other end, which counts the bytes, too"},
+    {"file2", false, true, event_file2,
+     "row of files of the other end, which counts the bytes, too"},
+    {"object", true, true, event_object, "of the row of files"},
+    {"object2", true, true, event_object2, "of that of the other end"},
     {"part", true, false, event_part,
      "of the schedule: io, wait, sleep, external, gpu, unexplained, compute"},
     {"service_ns", false, false, event_service, "0 unless io"},
@@ -305,6 +381,7 @@ CELL(step_start, number(STARTS[row]))
 CELL(step_end, number(row + 1 < x->steps->n ? STARTS[row + 1] : x->steps->end_ns))
 
 static const struct iot_column steps[] = {
+    UNIT_COLUMN,
     {"step", false, false, step_index, "from 0"},
     {"start_ns", false, false, step_start, "from the start of the run"},
     {"end_ns", false, false, step_end, "where the next one starts"},
@@ -330,6 +407,7 @@ static struct iot_cell frame_name(const struct iot_exported *x, size_t row)
 }
 
 static const struct iot_column stacks[] = {
+    UNIT_COLUMN,
     {"stack", false, false, frame_stack, "which one: of events"},
     {"depth", false, false, frame_depth, "0: where the call is made"},
     {"frame", true, false, frame_name, "function and module"},
@@ -342,11 +420,12 @@ static size_t frame_rows(const struct iot_exported *x)
 }
 
 const struct iot_export_table iot_export_tables[] = {
-    {"events", "every call, wait and mark, by lane and time", events, event_rows},
-    {"files", "the report's row of each file and object", files, file_rows},
-    {"lanes", "threads, streams of GPUs, and asynchronous requests", lanes, lane_rows},
-    {"processes", "images of processes", processes, process_rows},
-    {"stacks", "a row a frame, where stacks were recorded", stacks, frame_rows},
-    {"steps", "steps that were marked or found", steps, step_rows},
+    {"events", "every call, wait and mark, by lane and time", events, event_rows, false},
+    {"files", "the report's row of each file and object", files, file_rows, false},
+    {"lanes", "threads, streams of GPUs, and asynchronous requests", lanes, lane_rows, false},
+    {"processes", "images of processes", processes, process_rows, false},
+    {"stacks", "a row a frame, where stacks were recorded", stacks, frame_rows, false},
+    {"steps", "steps that were marked or found", steps, step_rows, false},
+    {"units", "process trees on one host: a run, a rank", units, unit_rows, true},
     {0},
 };

@@ -27,6 +27,7 @@ struct iot_export_table {
     const char *about;
     const struct iot_column *columns; /* name NULL ends them */
     size_t (*rows)(const struct iot_exported *x);
+    bool keyed; /* has the columns job and rank: a partitioned folder does not add them */
 };
 
 extern const struct iot_export_table iot_export_tables[]; /* name NULL ends them */

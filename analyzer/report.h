@@ -34,6 +34,9 @@
 
 #define IOT_NOT_COMPUTED INT64_C(-1)
 
+/* The path of the row of calls on nothing that is known. */
+#define IOT_NO_FILE "(no file)"
+
 struct iot_figures {
     int64_t data_ops, metadata_ops, sync_ops;
     int64_t bytes; /* of sendfile and its kind at both ends */

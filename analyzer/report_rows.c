@@ -84,7 +84,7 @@ static uint32_t row_of(struct iot_rows *rows, uint32_t file, int direction)
     if (rows->report->trace->files[file].kind >= IOT_FILE_GPU_EARLY)
         return *mine = row_of_gpu(rows, file, direction);
     const char *name = rows->report->trace->files[file].name;
-    return *mine = add_row(rows, &(struct iot_report_file){.path = file ? name : "(no file)",
+    return *mine = add_row(rows, &(struct iot_report_file){.path = file ? name : IOT_NO_FILE,
                                                            .why = c->why[direction],
                                                            .file = file ? file : IOT_NO_INDEX,
                                                            .object = c->object[direction]});

@@ -12,11 +12,13 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from table_names import escaped
+
 IOTRACE, LIBIOTRACE, READERS = (os.path.abspath(sys.argv.pop(1)) for _ in range(3))
 HERE = Path(__file__).resolve().parent
 VIEWS = HERE.parent.parent / "doc" / "sql" / "views.sql"
 PYTHON = os.path.realpath(sys.executable)
-TABLES = ["events", "files", "lanes", "processes", "stacks", "steps"]
+TABLES = ["events", "files", "lanes", "processes", "stacks", "steps", "units"]
 # Threads, a child behind a pipe, sendfile, steps, and a name that wants care everywhere.
 PROGRAM = r"""
 import ctypes, os, threading, time
@@ -111,19 +113,15 @@ class Export(unittest.TestCase):
         return path
 
     def same_ledger(self, rows):
-        """rows: object, bytes, read, written, data, metadata, sync, service, exposed, waited, hidden."""
+        """rows: object, bytes, read, written, data, metadata, sync, service, exposed, waited, hidden,
+        blocking, small."""
         got = {row[0]: list(row[1:]) for row in rows}
         keys = ["bytes", "read_bytes", "write_bytes", "data_ops", "metadata_ops", "sync_ops",
-                "service_ns", "exposed_ns", "waited_ns", "hidden_ns"]
+                "service_ns", "exposed_ns", "waited_ns", "hidden_ns", "blocking_ns", "small_ops"]
         for row in self.report["objects"]:
-            self.assertEqual(got.get(row["object"], [0] * 10), [row[key] for key in keys], row["object"])
+            self.assertEqual(got.get(row["object"], [0] * 12), [row[key] for key in keys], row["object"])
         self.assertGreater(got["output"][0], 100000)  # sendfile's other end is in it
         self.assertEqual(sum(row[7] for row in got.values()), self.report["total"]["exposed_ns"])
-
-    def escaped(self, path):
-        """Names in tables."""
-        return re.sub(r"[\x00-\x1f\x7f-\x9f\udc80-\udcff]",
-                      lambda m: "".join(f"\\x{byte:02x}" for byte in os.fsencode(m[0])), path)
 
     def same_queue(self, lengths):
         """A counter's (ns, messages) of the one queue: as the report says, and empty at the end."""
@@ -139,12 +137,12 @@ class Export(unittest.TestCase):
         self.same_ledger(database.execute("SELECT * FROM ledger").fetchall())
         self.assertEqual(database.execute("SELECT COUNT(*) FROM events").fetchone()[0], len(self.events))
         names = [row[0] for row in database.execute("SELECT path FROM files")]
-        self.assertIn(self.escaped(str(self.folder / "place" / NAME)), names)
+        self.assertIn(escaped(str(self.folder / "place" / NAME)), names)
         self.assertEqual(database.execute("SELECT COUNT(*) FROM steps").fetchone()[0], 4)
         for view in re.findall(r"CREATE VIEW (\w+)", VIEWS.read_text()):
             with self.subTest(view):
                 rows = database.execute(f"SELECT * FROM {view}").fetchall()
-                self.assertTrue(rows or view == "small_reads")
+                self.assertTrue(rows or view in ("small_reads", "gpu_copies", "read_amplification"))
         waited = database.execute("SELECT waiter, waited_for FROM who_waited").fetchall()
         self.assertTrue(any("thread" in row[1] for row in waited), waited)
 
@@ -165,9 +163,21 @@ class Export(unittest.TestCase):
         self.assertEqual(sorted((int(r["t0_ns"]), int(r["lane"]), r["op"], int(r["bytes"])) for r in rows),
                          dumped)
         self.assertEqual(sum(int(r["exposed_ns"]) for r in rows), self.report["total"]["exposed_ns"])
-        self.assertIn(self.escaped(str(self.folder / "place" / NAME)), {r["path"] for r in rows})
+        self.assertIn(escaped(str(self.folder / "place" / NAME)), {r["path"] for r in rows})
         one = iotrace("export", self.trace, "--format", "csv", "--table", "events").stdout
         self.assertEqual(one, (folder / "events.csv").read_bytes())
+
+    def test_csv_has_no_formulas(self):
+        """Where a spreadsheet would see one there is an apostrophe, and taking it away gives the text."""
+        for name in "=1+1", "+1", "-1", "@SUM(A1)", "'quoted", "\uff1dA1", "plain", "a=b", '=HYPERLINK("x","y")':
+            with self.subTest(name):
+                trace = Path(tempfile.mkdtemp(dir=self.folder)) / "trace"
+                subprocess.run([name], executable="/bin/true", check=True, timeout=60,
+                               env={**os.environ, "LD_PRELOAD": LIBIOTRACE, "IOTRACE_DIR": str(trace)})
+                text = iotrace("export", trace, "--format", "csv", "--table", "processes").stdout.decode()
+                row, = csv.DictReader(text.splitlines(), strict=True)
+                guarded = name not in ("plain", "a=b")
+                self.assertEqual(row["command"], "'" * guarded + name)
 
     def test_chrome(self):
         trace = json.loads(self.export("run.json", "chrome").read_text(encoding="utf-8"),
