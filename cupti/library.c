@@ -12,6 +12,7 @@
 
 struct iot_cupti iot_cupti;
 
+#define CUPTI_FILE "libcupti.so"
 enum { PATH_BYTES = 4096 };
 
 static const struct function {
@@ -51,7 +52,7 @@ static struct found loaded(const char *name)
 
 static void *the_loaded(void)
 {
-    struct found found = loaded("libcupti.so");
+    struct found found = loaded(CUPTI_FILE);
     return *found.path ? dlopen(found.path, RTLD_NOW | RTLD_NOLOAD) : NULL;
 }
 
@@ -136,6 +137,28 @@ static void *find(void)
     return library;
 }
 
+/* From its first segment to the end of its last. */
+static int range_of(struct dl_phdr_info *object, size_t bytes, void *user)
+{
+    (void)bytes;
+    (void)user;
+    if (!object->dlpi_name || strncmp(basename(object->dlpi_name), CUPTI_FILE, sizeof CUPTI_FILE - 1))
+        return 0;
+    uint64_t end = 0;
+    for (int k = 0; k < object->dlpi_phnum; k++) {
+        const ElfW(Phdr) *h = &object->dlpi_phdr[k];
+        if (h->p_type == PT_LOAD && h->p_vaddr + h->p_memsz > end)
+            end = h->p_vaddr + h->p_memsz;
+    }
+    iot_writer->own_code((const void *)object->dlpi_addr, end);
+    return 1;
+}
+
+static void say_own_code(void)
+{
+    dl_iterate_phdr(range_of, NULL);
+}
+
 int iot_cupti_load(char why[512])
 {
     void *library = find();
@@ -144,6 +167,7 @@ int iot_cupti_load(char why[512])
         snprintf(why, 512, "%s", said ? said : "not found");
         return -1;
     }
+    say_own_code();
     for (size_t k = 0; k < sizeof functions / sizeof *functions; k++) {
         void *found = dlsym(library, functions[k].name);
         *(void **)((char *)&iot_cupti + functions[k].at) = found;

@@ -7,6 +7,7 @@
 #include "format/gpu_unseen.h"
 #include "preload/gpu.h"
 #include "preload/lineage.h"
+#include "preload/own_threads.h"
 #include "preload/process.h"
 #include "preload/record.h"
 #include "preload/sys.h"
@@ -182,9 +183,11 @@ static int put_in(void *stream, const struct iot_row *event)
     return 0;
 }
 
-static void *stream(int64_t device, int64_t number, uint64_t context)
+/* Asked for by a thread that records nothing itself (CUPTI's own), too. */
+static void *stream(int64_t device, int64_t number, uint64_t context, enum iot_stream_kind kind)
 {
-    struct iot_thread *t = n_lanes < LANES && iot_enter_always() ? iot_thread_take() : NULL;
+    int is_here = *iot_generation & IOT_GENERATION_NUMBER && !iot_process->off;
+    struct iot_thread *t = n_lanes < LANES && is_here ? iot_thread_take() : NULL;
     if (!t)
         return NULL;
     iot_thread_label(t, 0);
@@ -197,9 +200,16 @@ static void *stream(int64_t device, int64_t number, uint64_t context)
                                     .result = device,
                                     .offset = number,
                                     .addr = context,
+                                    .obj2 = kind,
                                     .op = IOT_OP_GPU_STREAM}};
     put_row(t, &lane->first);
     return lane;
+}
+
+static uint32_t string_in(void *stream, const char *text, size_t bytes)
+{
+    struct lane *lane = stream;
+    return iot_is_here(lane->t) ? iot_string(lane->t, "", 0, text, bytes) : 0;
 }
 
 static long kernel(long number, long a, long b, long c, long d, long e, long f)
@@ -221,6 +231,8 @@ const struct iot_gpu_writer *iotrace_gpu_writer(void)
         .stream = stream,
         .kernel = kernel,
         .put_in = put_in,
+        .string_in = string_in,
+        .own_code = iot_own_code_is,
     };
     writer.kernels = iot_gpu_wanted == IOT_GPU_WANTS_KERNELS;
     return iot_enter_always() ? &writer : NULL;

@@ -13,6 +13,7 @@
 #include "preload/environment.h"
 #include "preload/faults.h"
 #include "preload/mappings.h"
+#include "preload/own_threads.h"
 #include "preload/process.h"
 #include "preload/real.h"
 #include "preload/sys.h"
@@ -131,9 +132,10 @@ static int c11_thread_begins(void *user)
 
 /* The thread's buffers and lane are made before it: it may have come and gone when the call
  * returns. `ours`: the arguments with our routine in the place of theirs. */
-#define CREATE(sym, params, args, ours, failed)                                                    \
+#define CREATE(sym, params, args, ours, failed, before)                                            \
     int sym params                                                                                 \
     {                                                                                              \
+        before                                                                                     \
         struct iot_thread *t = iot_enter();                                                        \
         struct iot_thread *child = t ? iot_thread_take() : NULL;                                   \
         if (!child)                                                                                \
@@ -156,10 +158,11 @@ static int c11_thread_begins(void *user)
 CREATE(pthread_create,
        (pthread_t *restrict thread, const pthread_attr_t *restrict attributes,
         void *(*routine)(void *), void *restrict argument),
-       (thread, attributes, routine, argument), (thread, attributes, thread_begins, child), result)
+       (thread, attributes, routine, argument), (thread, attributes, thread_begins, child), result,
+       if (iot_own_code_has(routine)) return iot_own_thread_create(thread, attributes, routine, argument);)
 CREATE(thrd_create, (thrd_t * thread, thrd_start_t routine, void *argument),
        (thread, routine, argument), (thread, c11_thread_begins, child),
-       result == thrd_success ? 0 : EAGAIN)
+       result == thrd_success ? 0 : EAGAIN, )
 
 #define JOIN(sym, params, args)                                                                    \
     int sym params                                                                                 \
