@@ -235,5 +235,6 @@ const struct iot_gpu_writer *iotrace_gpu_writer(void)
         .own_code = iot_own_code_is,
     };
     writer.kernels = iot_gpu_wanted == IOT_GPU_WANTS_KERNELS;
-    return iot_enter_always() ? &writer : NULL;
+    /* A driver that looks into the environment by itself is not told that nothing is wanted. */
+    return iot_gpu_wanted != IOT_GPU_WANTS_NOTHING && iot_enter_always() ? &writer : NULL;
 }

@@ -233,6 +233,30 @@ def check_run(place):
     return bad
 
 
+def check_asking(place):
+    """However the driver asks who wants to look on."""
+    path = place / "asking.txt"
+    path.write_text(COPY)
+    bad = []
+    seen = {}
+    for how in ("getenv", "secure", "environ"):
+        env = {**STANDIN, "STANDIN_CUDA": how}
+        done = [harness.trace([PLAY, path], place / how, env)]
+        for word in ("copies", "off"):
+            done.append(harness.run([harness.command(), "run", "--gpu", word, "-o", place / f"{how}-{word}", "--",
+                                     PLAY, path], harness.plain({**env, "LIBIOTRACE": os.environ["LIBIOTRACE"]})))
+        # Of a run with it, one program without.
+        done.append(harness.run([harness.command(), "run", "--gpu", "copies", "-o", place / f"{how}-inner", "--",
+                                 "/usr/bin/env", "IOTRACE_CUDA=0", PLAY, path],
+                                harness.plain({**env, "LIBIOTRACE": os.environ["LIBIOTRACE"]})))
+        same(bad, f"ends of {how}", [0] * 4, [d.status for d in done])
+        seen[how] = [sum(r.op == "gpu_memcpy" for r in rows(place / name)[0])
+                     for name in (how, f"{how}-copies", f"{how}-off", f"{how}-inner")]
+    same(bad, "copies: preloaded, run, run without, within a run without",
+         {"getenv": [1, 1, 0, 0], "secure": [1, 1, 0, 0], "environ": [0, 1, 0, 0]}, seen)
+    return bad
+
+
 def check_doctor(place):
     done = harness.run([harness.command(), "doctor", "--format", "json"],
                        harness.plain({**STANDIN, "IOTRACE_CUDA": "0"}), place)
@@ -254,6 +278,7 @@ CHECKS = [
     ("many threads", check_crowd),
     ("a window of the run", check_window),
     ("iotrace run --gpu", check_run),
+    ("however the driver asks", check_asking),
     ("iotrace doctor", check_doctor),
 ]
 
