@@ -148,8 +148,8 @@ static void put(const struct iot_row *row, int always)
         iot_event(t, row);
 }
 
-/* A lane that is a stream, and its first row: in a trace that keeps the newest that makes room like
- * any other, so each filling of the lane's buffer has it. */
+/* A lane that is a stream, and its first row: that may make room like any other (in a trace that keeps the
+ * newest) or be lost (on a full disk), so each filling of the lane's buffer has it. */
 static struct lane {
     struct iot_thread *t;
     struct iot_row first;
@@ -176,10 +176,8 @@ static int put_in(void *stream, const struct iot_row *event)
     struct lane *lane = stream;
     if (put_row(lane->t, event))
         return -1;
-    if (iot_window->kept_bytes && lane->epoch != lane->t->epoch) {
+    if (lane->epoch != lane->t->epoch && !put_row(lane->t, &lane->first))
         lane->epoch = lane->t->epoch;
-        put_row(lane->t, &lane->first);
-    }
     return 0;
 }
 
@@ -202,8 +200,7 @@ static void *stream(int64_t device, int64_t number, uint64_t context, enum iot_s
                                     .addr = context,
                                     .obj2 = kind,
                                     .op = IOT_OP_GPU_STREAM}};
-    put_row(t, &lane->first);
-    return lane;
+    return put_row(t, &lane->first) ? NULL : lane;
 }
 
 static uint32_t string_in(void *stream, const char *text, size_t bytes)
