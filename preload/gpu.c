@@ -153,7 +153,6 @@ static void put(const struct iot_row *row, int always)
 static struct lane {
     struct iot_thread *t;
     struct iot_row first;
-    uint32_t epoch; /* of the filling that has it */
 } lanes[LANES];
 static uint32_t n_lanes;
 
@@ -176,8 +175,8 @@ static int put_in(void *stream, const struct iot_row *event)
     struct lane *lane = stream;
     if (put_row(lane->t, event))
         return -1;
-    if (lane->epoch != lane->t->epoch && !put_row(lane->t, &lane->first))
-        lane->epoch = lane->t->epoch;
+    if (lane->t->current->header->head == 1) /* alone there */
+        put_row(lane->t, &lane->first);
     return 0;
 }
 
@@ -192,7 +191,6 @@ static void *stream(int64_t device, int64_t number, uint64_t context, enum iot_s
     uint64_t start = iot_process->file->start.ticks;
     struct lane *lane = &lanes[n_lanes++];
     *lane = (struct lane){.t = t,
-                          .epoch = t->epoch,
                           .first = {.t0 = start,
                                     .t1 = start,
                                     .result = device,
