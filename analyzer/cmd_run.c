@@ -140,16 +140,17 @@ static int set_nvtx(const char *library, bool always)
     return always || has_driver() ? setenv("NVTX_INJECTION64_PATH", library, 0) : 0;
 }
 
-/* The library answers a driver that asks by getenv, as those do that were looked at; this is for one that looks
- * by itself. */
+/* The library answers a driver that asks by getenv, as those do that were looked at; this is for
+ * one that looks by itself. */
 static int set_cuda(const char *library, const char *asked)
 {
     const char *wish = asked ? asked : getenv("IOTRACE_CUDA");
     char path[4096 + 64];
     if (wish ? !strcmp(wish, "0") || !strcmp(wish, "off") : !has_driver())
         return 0;
-    return iot_subscriber_find(library, path, sizeof path) ? 0
-                                                            : setenv("CUDA_INJECTION64_PATH", path, 0);
+    return iot_subscriber_find(library, path, sizeof path)
+               ? 0
+               : setenv("CUDA_INJECTION64_PATH", path, 0);
 }
 
 static int set_environment(const struct options *options, const char *folder, const char *library)

@@ -8,8 +8,8 @@
 #include "analyzer/merge.h"
 #include "analyzer/op_sets.h"
 
-/* What lies in a range of memory, and its subject: a file; a launch; a file, where what is put there becomes
- * part of it. */
+/* What lies in a range of memory, and its subject: a file; a launch; a file, where what is put
+ * there becomes part of it. */
 enum held { HELD_FILE = 1, HELD_COPY, HELD_MAPPED };
 
 /* Addresses that copies name, ascending and apart: what else is filled or emptied concerns nobody. */
@@ -278,8 +278,8 @@ static void empty(struct work *w, uint32_t process, uint32_t file, uint64_t begi
     iot_address_map_look(&w->memory[process].map, begin, end_of(begin, bytes), goes_to, &x);
 }
 
-/* Of a request this comes before it is done. But until then who looks at the buffer finds nothing there that
- * he could rely on. */
+/* Of a request this comes before it is done. But until then who looks at the buffer finds nothing
+ * there that he could rely on. */
 static void piece(struct work *w, uint32_t process, size_t i)
 {
     const struct iot_events *e = &w->trace->events;
@@ -325,8 +325,8 @@ static void comes_from(void *user, const struct iot_extent *part)
 
 /* Of the files in a range, the one with most bytes; NO_FILE: there is none. */
 enum { NO_FILE };
-static uint32_t most_of(struct work *w, uint32_t process, uint64_t begin, uint64_t bytes, int mapped,
-                        int *several)
+static uint32_t most_of(struct work *w, uint32_t process, uint64_t begin, uint64_t bytes,
+                        int mapped, int *several)
 {
     struct sources s = {.mapped = mapped};
     if (begin)
@@ -363,7 +363,8 @@ static void map(struct work *w, uint32_t process, size_t i)
         return;
     cut(w, process, at, e->addr[i]);
     if (e->file[i] && !w->shared[e->file[i]])
-        put(w, process, at, end_of(at, e->addr[i]), e->arg[i] ? HELD_MAPPED : HELD_FILE, e->file[i]);
+        put(w, process, at, end_of(at, e->addr[i]), e->arg[i] ? HELD_MAPPED : HELD_FILE,
+            e->file[i]);
 }
 
 static void note_one(void *user, const struct iot_extent *part)

@@ -72,7 +72,8 @@ size_t iot_launched_from(const struct iot_streams *s, const struct iot_lane *lan
 }
 
 /* The last before `ns`, in launching; IOT_NO_INDEX: none. */
-static uint32_t launched_before(const struct iot_streams *s, const struct iot_lane *lane, int64_t ns)
+static uint32_t launched_before(const struct iot_streams *s, const struct iot_lane *lane,
+                                int64_t ns)
 {
     size_t i = iot_launched_from(s, lane, ns);
     return i > lane->first_event + 1 ? (uint32_t)(i - 1) : IOT_NO_INDEX;
@@ -116,10 +117,11 @@ static enum iot_stream_kind kind_of_stream(const struct iot_events *e, size_t ca
 
 /* Which streams what was asked of a call is about. */
 struct awaited {
-    int64_t stream;  /* -1: all, or all of a context */
-    int64_t context; /* 0: of any */
+    int64_t stream;   /* -1: all, or all of a context */
+    int64_t context;  /* 0: of any */
     int and_blocking; /* the stream is a legacy default one: and those that it waits for */
-    int known; /* else those that had ended when the call returned: an event's may be the end of any */
+    int known; /* else those that had ended when the call returned: an event's may be the end of any
+                */
     int64_t until; /* what was launched before that */
 };
 
@@ -180,8 +182,8 @@ static int link_sync(struct iot_streams *s, uint32_t process, size_t i)
 }
 
 /* `next` goes on behind what was launched before the event. */
-static int link_next(struct iot_streams *s, const struct iot_lane *waits, const struct awaited *a, size_t next,
-                     int is_sure)
+static int link_next(struct iot_streams *s, const struct iot_lane *waits, const struct awaited *a,
+                     size_t next, int is_sure)
 {
     const struct iot_trace *t = s->trace;
     const struct iot_process *p = &t->processes[waits->process];
@@ -199,7 +201,8 @@ static int link_next(struct iot_streams *s, const struct iot_lane *waits, const 
     return 0;
 }
 
-/* Whether a stream waits for what another does, by themselves: one of them is the legacy default one. */
+/* Whether a stream waits for what another does, by themselves: one of them is the legacy default
+ * one. */
 static int follows(const struct iot_lane *lane, int64_t other, enum iot_stream_kind its_kind)
 {
     if (its_kind == IOT_STREAM_LEGACY)
@@ -224,8 +227,7 @@ static int link_event_wait(struct iot_streams *s, uint32_t process, size_t i)
         if (!is_itself && !follows(waits, e->result[i], kind))
             continue;
         size_t next = iot_launched_from(s, waits, e->t0_ns[i]);
-        if (next < waits->first_event + waits->n_events &&
-            link_next(s, waits, &a, next, is_itself))
+        if (next < waits->first_event + waits->n_events && link_next(s, waits, &a, next, is_itself))
             return -1;
     }
     return 0;
@@ -290,9 +292,8 @@ int iot_link_gpu(struct iot_links *links, const struct iot_trace *trace)
     s.launches = iot_correlated_list(trace, is_launch, &s.n_launches);
     s.records = iot_correlated_list(trace, is_record, &s.n_records);
     s.launched_ns = calloc(trace->events.n + 1, sizeof *s.launched_ns);
-    int failed = !s.launches || !s.records || !s.launched_ns || link_launches(&s) || link_waits(&s) ||
-                 iot_link_legacy(&s) ||
-                 link_collectives(links, trace);
+    int failed = !s.launches || !s.records || !s.launched_ns || link_launches(&s) ||
+                 link_waits(&s) || iot_link_legacy(&s) || link_collectives(links, trace);
     free(s.launches);
     free(s.records);
     free(s.launched_ns);

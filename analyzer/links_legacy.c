@@ -1,8 +1,9 @@
-/* The legacy default stream of a context: what is launched there waits for all that was launched before in the
- * streams that are made blocking, and what is launched in those afterwards waits for it.
+/* The legacy default stream of a context: what is launched there waits for all that was launched
+ * before in the streams that are made blocking, and what is launched in those afterwards waits for
+ * it.
  *
- * Of what was launched before, the last of a stream is enough: its stream keeps its own order. And what one
- * operation of a stream waits for, the next need not wait for again.
+ * Of what was launched before, the last of a stream is enough: its stream keeps its own order. And
+ * what one operation of a stream waits for, the next need not wait for again.
  */
 #include "analyzer/links_gpu.h"
 
@@ -13,7 +14,8 @@ static int add(struct iot_streams *s, size_t then, size_t first)
                : 0;
 }
 
-static int link_pair(struct iot_streams *s, const struct iot_lane *legacy, const struct iot_lane *other)
+static int link_pair(struct iot_streams *s, const struct iot_lane *legacy,
+                     const struct iot_lane *other)
 {
     size_t end = other->first_event + other->n_events, none = legacy->first_event;
     size_t legacy_end = none + legacy->n_events, seen = none;

@@ -162,8 +162,8 @@ static void take_memcpy2(struct missing *missing, const void *record)
     const struct cupti_memcpy2 *c = record;
     struct iot_row row = copy_row(record);
     row.obj2 = 1 + (c->source_device == c->device ? c->target_device : c->source_device);
-    put(missing,
-        &(struct ran){c->start, c->end, c->device, c->context, c->stream, c->correlation, NULL, row});
+    put(missing, &(struct ran){c->start, c->end, c->device, c->context, c->stream, c->correlation,
+                               NULL, row});
 }
 
 static void take_memset(struct missing *missing, const void *record)
@@ -236,7 +236,8 @@ static void take_all(struct missing *missing, uint8_t *buffer, size_t valid)
 
 /* --- what is missing --- */
 
-/* The thread that hands a buffer over may be CUPTI's own, which has no lane: one of the program's says it. */
+/* The thread that hands a buffer over may be CUPTI's own, which has no lane: one of the program's
+ * says it. */
 static struct missing untold;
 static uint32_t is_untold;
 

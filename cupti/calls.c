@@ -203,7 +203,8 @@ static void put_sync(struct ended *e)
     switch (e->known->argument) {
     case CUPTI_SYNC_STREAM:
         stream = iot_stream_named(e->call, e->parameters[0], e->per_thread);
-        e->row.addr = iot_stream_kind(stream) == IOT_STREAM_LEGACY ? IOT_SYNC_LEGACY : CUPTI_SYNC_STREAM;
+        e->row.addr =
+            iot_stream_kind(stream) == IOT_STREAM_LEGACY ? IOT_SYNC_LEGACY : CUPTI_SYNC_STREAM;
         e->row.obj2 = (uint32_t)(stream + 1);
         break;
     case CUPTI_SYNC_EVENT:

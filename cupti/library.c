@@ -98,7 +98,8 @@ static int range_of(struct dl_phdr_info *object, size_t bytes, void *user)
 {
     (void)bytes;
     (void)user;
-    if (!object->dlpi_name || strncmp(basename(object->dlpi_name), IOT_CUPTI_FILE, sizeof IOT_CUPTI_FILE - 1))
+    if (!object->dlpi_name ||
+        strncmp(basename(object->dlpi_name), IOT_CUPTI_FILE, sizeof IOT_CUPTI_FILE - 1))
         return 0;
     uint64_t end = 0;
     for (int k = 0; k < object->dlpi_phnum; k++) {

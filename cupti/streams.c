@@ -76,8 +76,8 @@ void iot_stream_destroyed(const struct cupti_resource *r)
     iot_handles_set(numbers, (uint64_t)(uintptr_t)r->stream, 0);
 }
 
-/* Parameters: where the handle is put; flags, if there are any. Streams of a green context have to be made
- * non-blocking. */
+/* Parameters: where the handle is put; flags, if there are any. Streams of a green context have to
+ * be made non-blocking. */
 void iot_stream_made(const struct cupti_call *call, enum iot_stream_form form)
 {
     enum { NON_BLOCKING = 1 };

@@ -5,13 +5,14 @@
 #include "cupti/subscriber.h"
 #include "format/gpu_stream.h"
 
-/* The number of a stream that a call names; -1: not known. `per_thread`: a handle of 0 is the calling thread's
- * own default stream. */
+/* The number of a stream that a call names; -1: not known. `per_thread`: a handle of 0 is the
+ * calling thread's own default stream. */
 int64_t iot_stream_named(const struct cupti_call *call, uint64_t handle, int per_thread);
 
 enum iot_stream_kind iot_stream_kind(int64_t number);
 
-/* A call puts work into streams: the default one, which no other call may ever name, is to be known. */
+/* A call puts work into streams: the default one, which no other call may ever name, is to be
+ * known. */
 void iot_streams_meet(const struct cupti_call *call, int per_thread, struct iot_gpu_call *own);
 
 /* A stream comes to be, and goes. What it was stays known by its number: its records come late. */

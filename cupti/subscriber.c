@@ -48,7 +48,8 @@ void iot_cupti_note(enum iot_gpu_unseen what, const char *text, int64_t number)
                     1);
 }
 
-/* CUPTI's end, where the thread that is told of it is CUPTI's own, which has no lane: for the exit. */
+/* CUPTI's end, where the thread that is told of it is CUPTI's own, which has no lane: for the exit.
+ */
 static struct {
     uint32_t is_set;
     int result;

@@ -27,8 +27,8 @@ int iot_cupti_is_on(void);
 /* A gpu_unseen row: `text` may be empty. */
 void iot_cupti_note(enum iot_gpu_unseen what, const char *text, int64_t number);
 
-/* Fills iot_cupti from the libcupti that is loaded, else from one that is found, and says that threads that
- * begin in it are none of the program's. Returns 0, or -1 with the reason in `why`. */
+/* Fills iot_cupti from the libcupti that is loaded, else from one that is found, and says that
+ * threads that begin in it are none of the program's. Returns 0, or -1 with the reason in `why`. */
 int iot_cupti_load(char why[512]);
 
 /* Pages of our own, all zero; NULL without memory. */

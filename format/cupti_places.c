@@ -51,7 +51,8 @@ static int try_toolkits(const struct search *s, const char *name)
     if (s->driver)
         snprintf(of_version, sizeof of_version, "/usr/local/cuda-%d.%d", s->driver / 1000,
                  s->driver % 1000 / 10);
-    const char *const homes[] = {getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda", of_version};
+    const char *const homes[] = {getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda",
+                                 of_version};
     int found = 0;
     for (size_t h = 0; h < sizeof homes / sizeof *homes && !found; h++)
         for (size_t k = 0; k < sizeof in_toolkits / sizeof *in_toolkits && !found; k++)

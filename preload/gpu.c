@@ -148,8 +148,8 @@ static void put(const struct iot_row *row, int always)
         iot_event(t, row);
 }
 
-/* A lane that is a stream, and its first row: that may make room like any other (in a trace that keeps the
- * newest) or be lost (on a full disk), so each filling of the lane's buffer has it. */
+/* A lane that is a stream, and its first row: that may make room like any other (in a trace that
+ * keeps the newest) or be lost (on a full disk), so each filling of the lane's buffer has it. */
 static struct lane {
     struct iot_thread *t;
     struct iot_row first;

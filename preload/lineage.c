@@ -51,7 +51,8 @@ uint32_t iot_pieces_length(int64_t bytes, const struct iovec *pieces, size_t n)
     return first && first->iov_len < (uint64_t)bytes ? iot_buffer_length(bytes, first->iov_len) : 0;
 }
 
-void iot_piece_tell(struct iot_thread *t, const struct iot_pieces *of, uint64_t addr, uint64_t bytes)
+void iot_piece_tell(struct iot_thread *t, const struct iot_pieces *of, uint64_t addr,
+                    uint64_t bytes)
 {
     if (addr && bytes)
         iot_event(t, &(struct iot_row){.t0 = of->when,
@@ -82,17 +83,20 @@ void iot_pieces_tell_rest(struct iot_thread *t, const struct iot_pieces *of, int
 {
     const struct iovec *first = first_of(bytes, pieces, n);
     if (first && first->iov_len < (uint64_t)bytes)
-        iot_pieces_tell(t, of, bytes - (int64_t)first->iov_len, first + 1, n - (size_t)(first + 1 - pieces));
+        iot_pieces_tell(t, of, bytes - (int64_t)first->iov_len, first + 1,
+                        n - (size_t)(first + 1 - pieces));
 }
 
-void iot_pieces_ask(struct iot_thread *t, const struct iot_pieces *of, const struct iovec *pieces, size_t n)
+void iot_pieces_ask(struct iot_thread *t, const struct iot_pieces *of, const struct iovec *pieces,
+                    size_t n)
 {
     size_t most = n < IOT_PIECES_TOLD ? n : IOT_PIECES_TOLD;
-    iot_pieces_tell(t, of, INT64_MAX, pieces, iot_readable(pieces, most * sizeof *pieces) / sizeof *pieces);
+    iot_pieces_tell(t, of, INT64_MAX, pieces,
+                    iot_readable(pieces, most * sizeof *pieces) / sizeof *pieces);
 }
 
-void iot_messages_tell(struct iot_thread *t, const struct iot_pieces *of, const struct mmsghdr *messages,
-                       int n)
+void iot_messages_tell(struct iot_thread *t, const struct iot_pieces *of,
+                       const struct mmsghdr *messages, int n)
 {
     for (int k = 0; k < n && k < IOT_PIECES_TOLD; k++)
         iot_pieces_tell(t, of, messages[k].msg_len, messages[k].msg_hdr.msg_iov,

@@ -1,5 +1,5 @@
-/* Threads that begin in a tracer's code (CUPTI's worker): none of the program's, so they have no lane and
- * record nothing. */
+/* Threads that begin in a tracer's code (CUPTI's worker): none of the program's, so they have no
+ * lane and record nothing. */
 #ifndef IOT_PRELOAD_OWN_THREADS_H
 #define IOT_PRELOAD_OWN_THREADS_H
 
@@ -16,10 +16,10 @@ extern IOT_OURS struct iot_own_code {
 
 void iot_own_code_is(const void *begin, size_t bytes);
 
-static inline int iot_own_code_has(void *(*routine)(void *))
+static inline int iot_own_code_has(uintptr_t routine)
 {
     size_t bytes = __atomic_load_n(&iot_own_code.bytes, __ATOMIC_ACQUIRE);
-    return __builtin_expect(bytes != 0, 0) && (uintptr_t)routine - iot_own_code.begin < bytes;
+    return __builtin_expect(bytes != 0, 0) && routine - iot_own_code.begin < bytes;
 }
 
 /* As pthread_create. */

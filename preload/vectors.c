@@ -45,7 +45,8 @@ ssize_t vmsplice(int fd, const struct iovec *iov, size_t count, unsigned flags)
     int reads = mode >= 0 && (mode & O_ACCMODE) == O_RDONLY;
     IOT_TIMED(ssize_t, vmsplice, (fd, iov, count, flags))
     if (iot_lineage && result > 0)
-        iot_pieces_tell(t, &(struct iot_pieces){obj, reads, reads ? call.t1 : call.t0}, result, iov, count);
+        iot_pieces_tell(t, &(struct iot_pieces){obj, reads, reads ? call.t1 : call.t0}, result, iov,
+                        count);
     return iot_timed_event(t, call,
                            &(struct iot_row){.result = result,
                                              .bytes = result > 0 ? result : 0,

@@ -8,12 +8,13 @@
 
 #define IOT_NO_OFFSET 0
 
-static __attribute__((noinline)) void tell_rest(struct iot_thread *t, struct iot_timed call, uint32_t obj,
-                                                unsigned op, int64_t bytes, const struct iovec *pieces,
-                                                size_t n)
+static __attribute__((noinline)) void tell_rest(struct iot_thread *t, struct iot_timed call,
+                                                uint32_t obj, unsigned op, int64_t bytes,
+                                                const struct iovec *pieces, size_t n)
 {
     int is_in = iot_op_info(op)->moves == IOT_IN;
-    iot_pieces_tell_rest(t, &(struct iot_pieces){obj, is_in, is_in ? call.t1 : call.t0}, bytes, pieces, n);
+    iot_pieces_tell_rest(t, &(struct iot_pieces){obj, is_in, is_in ? call.t1 : call.t0}, bytes,
+                         pieces, n);
 }
 
 #define IO(ret, sym, operation, params, args, fd, at, buffer)                                      \

@@ -3,8 +3,8 @@
  *     check_files WEIGHTS SAMPLES OUTPUT
  *
  * reads the one into pageable and the other into pinned memory, copies both to the GPU, copies as
- * much back and writes it, and once more into the mapped file. The files are made beforehand; OUTPUT is twice
- * what WEIGHTS held. */
+ * much back and writes it, and once more into the mapped file. The files are made beforehand;
+ * OUTPUT is twice what WEIGHTS held. */
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -3,9 +3,10 @@
  *     check_path blocking|overlapped|default|aside
  *
  * A copy that the host waits for, then as much computing of its own; or a copy beside a kernel that
- * takes far longer. Or a copy in a blocking stream, and the host waits for the default stream, which waits
- * for that; or in one that is not blocking, and the host waits for the default stream and then computes for far
- * longer. Prints what one copy took by CUDA's events, the median: "copy MILLISECONDS". */
+ * takes far longer. Or a copy in a blocking stream, and the host waits for the default stream,
+ * which waits for that; or in one that is not blocking, and the host waits for the default stream
+ * and then computes for far longer. Prints what one copy took by CUDA's events, the median: "copy
+ * MILLISECONDS". */
 #include "tests/cuda/check.h"
 
 enum { TIMES = 20, BYTES = 32 << 20, KERNEL_US = 20000, HOST_MS = 3 };

@@ -13,16 +13,23 @@
  *     cUS               computes                      aDEVICE        waits for all its streams
  *     tSEMAPHORE        waits for it                  gSEMAPHORE     posts it
  *
- * Streams 0 to 7 are of the first device, 8 to 15 of the second; 0 and 8 are the default ones, 2, 4, 5, 10 and 12
- * are blocking, the others not. Prints what became of each work: "THREAD STEP READY START END", in
- * ns of the monotonic clock. */
+ * Streams 0 to 7 are of the first device, 8 to 15 of the second; 0 and 8 are the default ones, 2,
+ * 4, 5, 10 and 12 are blocking, the others not. Prints what became of each work: "THREAD STEP READY
+ * START END", in ns of the monotonic clock. */
 #include <pthread.h>
 #include <semaphore.h>
 
 #include "tests/cuda/check.h"
 #include "tests/cuda/standin_gpu.h"
 
-enum { OF_DEVICE = 8, STREAMS = 2 * OF_DEVICE, EVENTS = 64, STEPS = 256, THREADS = 8, BYTES = 4 << 20 };
+enum {
+    OF_DEVICE = 8,
+    STREAMS = 2 * OF_DEVICE,
+    EVENTS = 64,
+    STEPS = 256,
+    THREADS = 8,
+    BYTES = 4 << 20
+};
 
 static cudaStream_t streams[STREAMS];
 static cudaEvent_t events[EVENTS];

@@ -50,7 +50,9 @@ static const char *look(const char *name)
 static void load_injection(void)
 {
     static const char name[] = "CUDA_INJECTION64_PATH";
-    const char *path = is("secure") ? secure_getenv(name) : is("environ") ? look(name) : getenv(name);
+    const char *path = is("secure")    ? secure_getenv(name)
+                       : is("environ") ? look(name)
+                                       : getenv(name);
     void *library = path && strcmp(path, "none") ? dlopen(path, RTLD_NOW) : NULL;
     int (*initialize)(void);
     *(void **)&initialize = library ? dlsym(library, "InitializeInjection") : NULL;

@@ -69,7 +69,8 @@ struct gpu_times {
     uint64_t ready_ns, start_ns, end_ns;
 };
 extern _Thread_local struct gpu_times gpu_last;
-/* When all that was asked for will have ended: of a stream and what it waits for, and of a context. */
+/* When all that was asked for will have ended: of a stream and what it waits for, and of a context.
+ */
 uint64_t gpu_end(const struct gpu_stream *stream);
 uint64_t gpu_end_of_context(uint32_t context);
 /* Moves the bytes, and waits until then. */

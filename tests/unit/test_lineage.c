@@ -62,8 +62,13 @@ static void maps_shared(uint32_t desc, uint64_t addr, uint64_t bytes, uint64_t t
 /* Of a vector's later piece, of a request. */
 static void buffer(int is_in, uint32_t desc, uint64_t addr, int64_t bytes, uint64_t t)
 {
-    iot_rows_add(&rows[0], (struct iot_row){.op = IOT_OP_BUFFER, .t0 = START + t, .t1 = START + t,
-                                            .result = is_in, .offset = bytes, .addr = addr, .obj2 = desc});
+    iot_rows_add(&rows[0], (struct iot_row){.op = IOT_OP_BUFFER,
+                                            .t0 = START + t,
+                                            .t1 = START + t,
+                                            .result = is_in,
+                                            .offset = bytes,
+                                            .addr = addr,
+                                            .obj2 = desc});
 }
 
 static void unmaps(uint64_t addr, uint64_t bytes, uint64_t t)
@@ -177,8 +182,8 @@ Test(lineage, what_is_copied_into_a_mapped_file_goes_there)
 {
     maps_shared(OUT, BUFFER, 0x2000, 100);
     copies(0, IOT_COPY_DTOH, BUFFER + 0x1800, 0x1000, 200); /* in part */
-    copies(0, IOT_COPY_HTOD, BUFFER, 100, 300);             /* what lies there is the file's still */
-    maps(X, BUFFER + 0x8000, 0x1000, 400);                  /* a private one keeps it for itself */
+    copies(0, IOT_COPY_HTOD, BUFFER, 100, 300); /* what lies there is the file's still */
+    maps(X, BUFFER + 0x8000, 0x1000, 400);      /* a private one keeps it for itself */
     copies(0, IOT_COPY_DTOH, BUFFER + 0x8000, 100, 500);
     maps_shared(SHARED, BUFFER + 0x10000, 0x1000, 600); /* and memory is no file */
     copies(0, IOT_COPY_DTOH, BUFFER + 0x10000, 100, 700);

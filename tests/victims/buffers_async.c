@@ -1,5 +1,6 @@
-/* Asynchronous requests, messages in a row and memory for pipes; says on standard output, at the end, where the
- * memory was: a line each with the operation, the address and how many bytes lie there.
+/* Asynchronous requests, messages in a row and memory for pipes; says on standard output, at the
+ * end, where the memory was: a line each with the operation, the address and how many bytes lie
+ * there.
  *
  *     buffers_async FILE
  */
@@ -155,6 +156,7 @@ int main(int argc, char **argv)
 #endif
     close(fd);
     for (int k = 0; k < n_lines; k++)
-        printf("%s %lu %ld\n", lines[k].what, (unsigned long)(uintptr_t)lines[k].at, lines[k].bytes);
+        printf("%s %lu %ld\n", lines[k].what, (unsigned long)(uintptr_t)lines[k].at,
+               lines[k].bytes);
     return 0;
 }
