@@ -100,6 +100,10 @@ static void write_memory(struct iot_json *json, const struct iot_events *e, size
         iot_json_put_uint(json, "addr_bytes",
                           e->arg[i] ? e->arg[i] : e->bytes[i] > 0 ? (uint64_t)e->bytes[i] : 0);
     }
+    if (e->op[i] == IOT_OP_BUFFER) {
+        iot_json_put_uint(json, "addr", e->addr[i]);
+        iot_json_put_uint(json, "addr_bytes", (uint64_t)e->offset[i]);
+    }
     if (!iot_gpu_op(e->op[i]) || e->op[i] == IOT_OP_GPU_STREAM)
         return;
     iot_json_key(json, "correlation");

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "analyzer/cmd.h"
+#include "analyzer/doctor.h"
 #include "analyzer/library.h"
 #include "analyzer/program.h"
 #include "analyzer/repeat.h"
@@ -128,12 +129,28 @@ static int set_preload(const char *library)
     return failed;
 }
 
+static bool has_driver(void)
+{
+    return !access("/proc/driver/nvidia/version", F_OK);
+}
+
 /* Another tool's stays. */
 static int set_nvtx(const char *library, bool always)
 {
-    if (!always && access("/proc/driver/nvidia/version", F_OK))
+    return always || has_driver() ? setenv("NVTX_INJECTION64_PATH", library, 0) : 0;
+}
+
+/* The library answers a driver that asks by getenv, as those do that were looked at; this is for
+ * one that looks by itself. */
+static int set_cuda(const char *library, const char *asked)
+{
+    const char *wish = asked ? asked : getenv("IOTRACE_CUDA");
+    char path[4096 + 64];
+    if (wish ? !strcmp(wish, "0") || !strcmp(wish, "off") : !has_driver())
         return 0;
-    return setenv("NVTX_INJECTION64_PATH", library, 0);
+    return iot_subscriber_find(library, path, sizeof path)
+               ? 0
+               : setenv("CUDA_INJECTION64_PATH", path, 0);
 }
 
 static int set_environment(const struct options *options, const char *folder, const char *library)
@@ -145,7 +162,7 @@ static int set_environment(const struct options *options, const char *folder, co
     for (int k = 0; k < PARTS; k++)
         if (options->parts[k] && setenv(variables[k], options->parts[k], 1))
             return -1;
-    return set_preload(library) || set_nvtx(library, options->nvtx) ||
+    return set_preload(library) || set_nvtx(library, options->nvtx) || set_cuda(library, of_gpu) ||
            setenv("IOTRACE_RUN", folder, 1) || setenv("IOTRACE_ROOT", pid, 1) ||
            unsetenv("IOTRACE_DIR") || (clock && setenv("IOTRACE_CLOCK", clock, 1)) ||
            (of_stacks && setenv("IOTRACE_STACKS", of_stacks, 1)) ||

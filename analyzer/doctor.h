@@ -71,4 +71,8 @@ int iot_doctor_run(char *const argv[], char *const set[], int limit_ms, char *ou
 /* A whole small file as text; empty without it. Returns its length. */
 size_t iot_doctor_read(const char *path, char *to, size_t bytes);
 
+/* The CUPTI subscriber of a libiotrace.so, which lies where that does; in a build tree, in the
+ * folder beside. 0, or -1: it is not there, and `path` says where it should be. */
+int iot_subscriber_find(const char *library, char *path, size_t size);
+
 #endif

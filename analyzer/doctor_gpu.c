@@ -1,20 +1,14 @@
 /* The GPU's driver, its tracing library, and other tools that use the same way in. */
 #include <dlfcn.h>
-#include <glob.h>
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "analyzer/doctor.h"
+#include "format/cupti_places.h"
 
 static const char *const injections[] = {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"};
-
-static const char *const cupti_places[] = {
-    "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so*",
-    "/usr/local/cuda*/extras/CUPTI/lib64/libcupti.so*",
-    "/usr/local/cuda*/lib64/libcupti.so*",
-    "/usr/lib/*-linux-gnu/libcupti.so*",
-};
 
 /* The driver's CUDA version, such as 12040; 0 without one. */
 static int driver_version(void)
@@ -30,27 +24,37 @@ static int driver_version(void)
     return version;
 }
 
-static void find_cupti(struct iot_doctor *d)
+/* A name that the linker finds is loaded to learn from where. */
+static int note_path(void *user, const char *path)
 {
-    for (size_t i = 0; i < sizeof cupti_places / sizeof *cupti_places && !*d->cupti; i++) {
-        glob_t found;
-        if (!glob(cupti_places[i], 0, NULL, &found))
-            snprintf(d->cupti, sizeof d->cupti, "%s", found.gl_pathv[0]);
-        globfree(&found);
-    }
+    struct iot_doctor *d = user;
+    void *library = *path == '/' ? NULL : dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+    const struct link_map *map = NULL;
+    if (library && !dlinfo(library, RTLD_DI_LINKMAP, &map))
+        path = map->l_name;
+    if (*path == '/')
+        snprintf(d->cupti, sizeof d->cupti, "%s", path);
+    if (library)
+        dlclose(library);
+    return *d->cupti != '\0';
 }
 
-/* The subscriber lies where libiotrace.so does; in a build tree, in the folder beside. */
-static void check_subscriber(struct iot_doctor *d)
+int iot_subscriber_find(const char *library, char *path, size_t size)
 {
     static const char *const places[] = {"", "../cupti/"};
-    char path[sizeof d->library + 64];
-    const char *slash = strrchr(d->library, '/');
-    int folder = slash ? (int)(slash + 1 - d->library) : 0, missing = 1;
+    const char *slash = strrchr(library, '/');
+    int folder = slash ? (int)(slash + 1 - library) : 0, missing = 1;
     for (size_t k = 0; k < sizeof places / sizeof *places && missing; k++) {
-        snprintf(path, sizeof path, "%.*s%slibiotrace-cupti.so", folder, d->library, places[k]);
+        snprintf(path, size, "%.*s%slibiotrace-cupti.so", folder, library, places[k]);
         missing = access(path, R_OK);
     }
+    return missing ? -1 : 0;
+}
+
+static void check_subscriber(struct iot_doctor *d)
+{
+    char path[sizeof d->library + 64];
+    int missing = iot_subscriber_find(d->library, path, sizeof path);
     if (missing && *d->library)
         iot_doctor_add(d, IOT_LEVEL_NOTE, "install it beside libiotrace.so",
                        "there is no libiotrace-cupti.so, so no GPU work will be recorded");
@@ -91,7 +95,7 @@ void iot_doctor_gpu(struct iot_doctor *d)
         iot_doctor_add(d, IOT_LEVEL_OK, NULL, "no CUDA driver (libcuda.so.1), so no GPU work");
         return;
     }
-    find_cupti(d);
+    iot_cupti_places(version, NULL, note_path, d);
     if (*d->cupti)
         iot_doctor_add(d, IOT_LEVEL_OK, NULL, "CUDA driver for %d.%d, CUPTI in %s", version / 1000,
                        version % 1000 / 10, d->cupti);

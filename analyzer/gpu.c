@@ -30,6 +30,8 @@ void iot_gpu_lane(struct iot_trace *t, struct iot_lane *lane)
     lane->kind = IOT_LANE_STREAM;
     lane->device = (uint32_t)e->result[first];
     lane->stream = e->offset[first];
+    lane->stream_kind =
+        e->arg[first] <= IOT_STREAM_BY_ITSELF ? (uint8_t)e->arg[first] : IOT_STREAM_UNKNOWN;
     for (size_t i = first + 1; i < end; i++) {
         if (e->t0_ns[i] < e->t1_ns[i - 1])
             e->t0_ns[i] = e->t1_ns[i - 1];

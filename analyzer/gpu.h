@@ -5,6 +5,7 @@
 
 #include "analyzer/names.h"
 #include "analyzer/trace.h"
+#include "format/gpu_stream.h"
 
 /* Kinds of copies and of memory: CUPTI's numbers (FORMAT.md, "GPUs"). */
 enum iot_copy_kind { IOT_COPY_HTOD = 1, IOT_COPY_DTOH = 2, IOT_COPY_DTOD = 8, IOT_COPY_PTOP = 10 };
@@ -12,7 +13,7 @@ enum iot_memory_kind { IOT_MEMORY_PAGEABLE = 1, IOT_MEMORY_PINNED = 2, IOT_MEMOR
 #define IOT_COPY_ASYNC                                                                             \
     (UINT64_C(1) << 16) /* in addr: beside the source's kind and 256 * the target's */
 
-/* What a GPU_SYNC waits for, in the low 8 bits of addr: CUPTI's numbers. */
+/* What a GPU_SYNC waits for, in the low 8 bits of addr: CUPTI's numbers, and IOT_SYNC_LEGACY. */
 enum iot_gpu_sync { IOT_SYNC_EVENT = 1, IOT_SYNC_STREAM = 3, IOT_SYNC_CONTEXT = 4 };
 
 /* A stream's number is that within its context and as many times this as there are contexts before it. */
@@ -21,6 +22,12 @@ enum { IOT_STREAMS_OF_CONTEXT = 1 << 24 };
 static inline int iot_lane_is_stream(const struct iot_lane *lane)
 {
     return lane->kind == IOT_LANE_STREAM;
+}
+
+/* Its context: CUPTI's number, where the recording has it. */
+static inline int64_t iot_lane_context(const struct iot_lane *lane)
+{
+    return lane->stream / IOT_STREAMS_OF_CONTEXT + 1;
 }
 
 int iot_has_streams(const struct iot_trace *trace);

@@ -167,7 +167,7 @@ static void put_call(struct iot_import *im, const struct iot_item *item, uint32_
     row.offset = correlation;
     if (op == IOT_OP_GPU_SYNC || op == IOT_OP_GPU_EVENT_WAIT)
         row.addr = kind | (sync ? (uint64_t)sync->record << 8 : 0);
-    if (op == IOT_OP_GPU_SYNC && sync)
+    if (op == IOT_OP_GPU_SYNC && sync && kind != IOT_SYNC_CONTEXT)
         row.obj2 = stream_number(kind == IOT_SYNC_EVENT ? sync->other : sync->stream);
     if (op == IOT_OP_GPU_EVENT_WAIT) {
         row.result = sync ? sync->stream : -1;

@@ -8,8 +8,9 @@
 #include "analyzer/merge.h"
 #include "analyzer/op_sets.h"
 
-/* What lies in a range of memory, and its subject. */
-enum held { HELD_FILE = 1, HELD_COPY }; /* a file; a launch */
+/* What lies in a range of memory, and its subject: a file; a launch; a file, where what is put
+ * there becomes part of it. */
+enum held { HELD_FILE = 1, HELD_COPY, HELD_MAPPED };
 
 /* Addresses that copies name, ascending and apart: what else is filled or emptied concerns nobody. */
 struct wanted {
@@ -271,12 +272,24 @@ static void goes_to(void *user, const struct iot_extent *part)
         settle(x->w, x->process, part->subject, IOT_COPY_DTOH, x->file, 0);
 }
 
-static void empty(struct work *w, uint32_t process, size_t i)
+static void empty(struct work *w, uint32_t process, uint32_t file, uint64_t begin, uint64_t bytes)
+{
+    struct emptying x = {w, process, file};
+    iot_address_map_look(&w->memory[process].map, begin, end_of(begin, bytes), goes_to, &x);
+}
+
+/* Of a request this comes before it is done. But until then who looks at the buffer finds nothing
+ * there that he could rely on. */
+static void piece(struct work *w, uint32_t process, size_t i)
 {
     const struct iot_events *e = &w->trace->events;
-    struct emptying x = {w, process, e->file[i]};
-    iot_address_map_look(&w->memory[process].map, e->addr[i], end_of(e->addr[i], length_of(e, i)),
-                         goes_to, &x);
+    uint64_t begin = e->addr[i], bytes = (uint64_t)e->offset[i];
+    if (e->offset[i] <= 0)
+        return;
+    if (e->result[i] == 1)
+        put(w, process, begin, end_of(begin, bytes), HELD_FILE, e->file2[i]);
+    else
+        empty(w, process, e->file2[i], begin, bytes);
 }
 
 enum { FILES_OF_COPY = 64 }; /* of more, the first so many are looked at */
@@ -288,13 +301,14 @@ struct sources {
     } of[FILES_OF_COPY];
     size_t n;
     int more;
+    int mapped; /* only such that what is put there becomes part of */
 };
 
 static void comes_from(void *user, const struct iot_extent *part)
 {
     struct sources *s = user;
     size_t k = 0;
-    if (part->kind != HELD_FILE)
+    if (part->kind == HELD_COPY || (s->mapped && part->kind != HELD_MAPPED))
         return;
     while (k < s->n && s->of[k].file != part->subject)
         k++;
@@ -309,21 +323,34 @@ static void comes_from(void *user, const struct iot_extent *part)
     s->of[k].bytes += part->end - part->begin;
 }
 
-static void launch(struct work *w, uint32_t process, size_t i)
+/* Of the files in a range, the one with most bytes; NO_FILE: there is none. */
+enum { NO_FILE };
+static uint32_t most_of(struct work *w, uint32_t process, uint64_t begin, uint64_t bytes,
+                        int mapped, int *several)
 {
-    const struct iot_events *e = &w->trace->events;
-    uint64_t to = (uint64_t)e->result[i], bytes = (uint64_t)e->bytes[i];
-    struct sources s = {.n = 0};
-    if (e->addr[i])
-        iot_address_map_look(&w->memory[process].map, e->addr[i], end_of(e->addr[i], bytes),
-                             comes_from, &s);
+    struct sources s = {.mapped = mapped};
+    if (begin)
+        iot_address_map_look(&w->memory[process].map, begin, end_of(begin, bytes), comes_from, &s);
     size_t best = 0;
     for (size_t k = 1; k < s.n; k++)
         if (s.of[k].bytes > s.of[best].bytes)
             best = k;
-    if (s.n)
-        settle(w, process, i, IOT_COPY_HTOD, s.of[best].file, s.n > 1 || s.more);
-    if (to)
+    *several = s.n > 1 || s.more;
+    return s.n ? s.of[best].file : NO_FILE;
+}
+
+static void launch(struct work *w, uint32_t process, size_t i)
+{
+    const struct iot_events *e = &w->trace->events;
+    uint64_t to = (uint64_t)e->result[i], bytes = (uint64_t)e->bytes[i];
+    int several;
+    uint32_t file = most_of(w, process, e->addr[i], bytes, 0, &several);
+    if (file != NO_FILE)
+        settle(w, process, i, IOT_COPY_HTOD, file, several);
+    file = most_of(w, process, to, bytes, 1, &several);
+    if (file != NO_FILE)
+        settle(w, process, i, IOT_COPY_DTOH, file, several);
+    else if (to)
         put(w, process, to, end_of(to, bytes), HELD_COPY, (uint32_t)i);
 }
 
@@ -336,7 +363,8 @@ static void map(struct work *w, uint32_t process, size_t i)
         return;
     cut(w, process, at, e->addr[i]);
     if (e->file[i] && !w->shared[e->file[i]])
-        put(w, process, at, end_of(at, e->addr[i]), HELD_FILE, e->file[i]);
+        put(w, process, at, end_of(at, e->addr[i]), e->arg[i] ? HELD_MAPPED : HELD_FILE,
+            e->file[i]);
 }
 
 static void note_one(void *user, const struct iot_extent *part)
@@ -354,8 +382,8 @@ static void move(struct work *w, uint32_t process, size_t i)
     iot_address_map_look(&w->memory[process].map, from, end_of(from, 1), note_one, &held);
     if (to != from)
         cut(w, process, from, (uint64_t)e->offset[i]);
-    if (held.kind == HELD_FILE)
-        put(w, process, to, end_of(to, (uint64_t)e->offset[i]), HELD_FILE, held.subject);
+    if (held.kind == HELD_FILE || held.kind == HELD_MAPPED)
+        put(w, process, to, end_of(to, (uint64_t)e->offset[i]), held.kind, held.subject);
 }
 
 static void step(struct work *w, uint32_t process, size_t i)
@@ -368,10 +396,13 @@ static void step(struct work *w, uint32_t process, size_t i)
         if (iot_op_info(op)->moves == IOT_IN)
             begin_filling(w, process, i);
         else
-            empty(w, process, i);
+            empty(w, process, e->file[i], e->addr[i], length_of(e, i));
         return;
     }
     switch (op) {
+    case IOT_OP_BUFFER:
+        piece(w, process, i);
+        break;
     case IOT_OP_MMAP:
         map(w, process, i);
         break;

@@ -7,16 +7,7 @@
 #include <stdlib.h>
 
 #include "analyzer/collectives.h"
-#include "analyzer/gpu.h"
-#include "analyzer/links.h"
-
-struct streams {
-    struct iot_links *links;
-    const struct iot_trace *trace;
-    struct iot_correlated *launches, *records;
-    size_t n_launches, n_records;
-    int64_t *launched_ns; /* by event: when what runs was launched */
-};
+#include "analyzer/links_gpu.h"
 
 static int is_launch(unsigned op)
 {
@@ -28,19 +19,15 @@ static int is_record(unsigned op)
     return op == IOT_OP_GPU_EVENT_RECORD;
 }
 
-static struct iot_waker the_end(size_t event)
-{
-    return (struct iot_waker){(uint32_t)event, IOT_WAKER_RETURN};
-}
-
 /* A call that blocks for its copy waits for its end, as far as that came before it returned. */
-static int link_launch(struct streams *s, uint32_t process, size_t i)
+static int link_launch(struct iot_streams *s, uint32_t process, size_t i)
 {
     const struct iot_events *e = &s->trace->events;
     s->launched_ns[i] = e->t0_ns[i];
-    if (!e->offset[i] || e->op[i] == IOT_OP_GPU_MEMCPY_REST)
+    if (!e->offset[i])
         return 0;
-    if (e->op[i] == IOT_OP_GPU_COLLECTIVE && e->op[i - 1] == IOT_OP_GPU_COLLECTIVE_WAIT) {
+    if (e->op[i] == IOT_OP_GPU_MEMCPY_REST ||
+        (e->op[i] == IOT_OP_GPU_COLLECTIVE && e->op[i - 1] == IOT_OP_GPU_COLLECTIVE_WAIT)) {
         s->launched_ns[i] = s->launched_ns[i - 1];
         return 0;
     }
@@ -54,11 +41,11 @@ static int link_launch(struct streams *s, uint32_t process, size_t i)
     if (iot_links_add(s->links, (uint32_t)i, (struct iot_waker){call, IOT_WAKER_ENTRY}))
         return -1;
     return iot_gpu_blocks(e, i) && e->t1_ns[i] <= e->t1_ns[call]
-               ? iot_links_add(s->links, call, the_end(i))
+               ? iot_links_add(s->links, call, iot_the_end(i))
                : 0;
 }
 
-static int link_launches(struct streams *s)
+static int link_launches(struct iot_streams *s)
 {
     const struct iot_trace *t = s->trace;
     for (size_t l = 0; l < t->n_lanes; l++) {
@@ -71,8 +58,7 @@ static int link_launches(struct streams *s)
     return 0;
 }
 
-/* The first in a stream that was launched at `ns` or later; the lane's end if none was. */
-static size_t launched_from(const struct streams *s, const struct iot_lane *lane, int64_t ns)
+size_t iot_launched_from(const struct iot_streams *s, const struct iot_lane *lane, int64_t ns)
 {
     size_t low = lane->first_event + 1, high = lane->first_event + lane->n_events;
     while (low < high) {
@@ -86,27 +72,31 @@ static size_t launched_from(const struct streams *s, const struct iot_lane *lane
 }
 
 /* The last before `ns`, in launching; IOT_NO_INDEX: none. */
-static uint32_t launched_before(const struct streams *s, const struct iot_lane *lane, int64_t ns)
+static uint32_t launched_before(const struct iot_streams *s, const struct iot_lane *lane,
+                                int64_t ns)
 {
-    size_t i = launched_from(s, lane, ns);
+    size_t i = iot_launched_from(s, lane, ns);
     return i > lane->first_event + 1 ? (uint32_t)(i - 1) : IOT_NO_INDEX;
 }
 
-/* When the event was recorded that a call speaks of; else when the call was made. */
-static int64_t recorded_ns(const struct streams *s, uint32_t process, size_t call, int *known)
+/* The record of the event that a call speaks of; IOT_NO_INDEX: not known. */
+static uint32_t record_of(const struct iot_streams *s, uint32_t process, size_t call)
 {
-    const struct iot_events *e = &s->trace->events;
-    uint64_t correlation = e->addr[call] >> 8;
-    uint32_t record = correlation
-                          ? iot_correlated_find(s->records, s->n_records, process, correlation)
-                          : IOT_NO_INDEX;
-    *known = record != IOT_NO_INDEX;
-    return *known ? e->t0_ns[record] : e->t0_ns[call];
+    uint64_t correlation = s->trace->events.addr[call] >> 8;
+    return correlation ? iot_correlated_find(s->records, s->n_records, process, correlation)
+                       : IOT_NO_INDEX;
 }
 
 static int is_stream(const struct iot_lane *lane, int64_t stream)
 {
     return iot_lane_is_stream(lane) && lane->stream == stream;
+}
+
+/* Of a legacy default stream: it waits for this one. */
+static int is_awaited_by(const struct iot_lane *lane, int64_t legacy)
+{
+    return iot_lane_is_stream(lane) && lane->stream_kind == IOT_STREAM_BLOCKING &&
+           lane->stream / IOT_STREAMS_OF_CONTEXT == legacy / IOT_STREAMS_OF_CONTEXT;
 }
 
 /* Streams of one number are one, but where a profile of several GPUs counts those of each by itself. */
@@ -116,67 +106,134 @@ static int is_namesake(const struct iot_lane *lane, const struct iot_lane *waits
            lane->stream / IOT_STREAMS_OF_CONTEXT == waits->stream / IOT_STREAMS_OF_CONTEXT;
 }
 
-/* Of a stream that is named, its last operation; of all of them, where no one is, those that had
- * ended when the call returned: an event's may be the end of any. */
-static int link_sync(struct streams *s, uint32_t process, size_t i)
+/* Of the stream that an event's record or wait is about. */
+static enum iot_stream_kind kind_of_stream(const struct iot_events *e, size_t call)
+{
+    unsigned said = e->addr[call] & 0xff;
+    return said >= IOT_EVENT_IN && said <= IOT_EVENT_IN + IOT_STREAM_BY_ITSELF
+               ? (enum iot_stream_kind)(said - IOT_EVENT_IN)
+               : IOT_STREAM_UNKNOWN;
+}
+
+/* Which streams what was asked of a call is about. */
+struct awaited {
+    int64_t stream;   /* -1: all, or all of a context */
+    int64_t context;  /* 0: of any */
+    int and_blocking; /* the stream is a legacy default one: and those that it waits for */
+    int known; /* else those that had ended when the call returned: an event's may be the end of any
+                */
+    int64_t until; /* what was launched before that */
+};
+
+static int is_among(const struct awaited *a, const struct iot_lane *lane)
+{
+    if (!iot_lane_is_stream(lane) || (a->context && iot_lane_context(lane) != a->context))
+        return 0;
+    return a->stream < 0 || lane->stream == a->stream ||
+           (a->and_blocking && is_awaited_by(lane, a->stream));
+}
+
+static struct awaited awaited_by(const struct iot_streams *s, uint32_t process, size_t i)
+{
+    const struct iot_events *e = &s->trace->events;
+    unsigned kind = e->op[i] == IOT_OP_GPU_EVENT_WAIT ? IOT_SYNC_EVENT : e->addr[i] & 0xff;
+    struct awaited a = {.stream = (int64_t)e->arg[i] - 1, .known = 1, .until = e->t0_ns[i]};
+    if (kind == IOT_SYNC_EVENT) {
+        uint32_t record = record_of(s, process, i);
+        a.known = record != IOT_NO_INDEX;
+        if (a.known) {
+            a.until = e->t0_ns[record];
+            a.and_blocking = kind_of_stream(e, record) == IOT_STREAM_LEGACY;
+        }
+    } else if (kind == IOT_SYNC_CONTEXT) {
+        a.context = e->arg[i];
+        a.stream = -1;
+    }
+    a.and_blocking |= kind == IOT_SYNC_LEGACY;
+    return a;
+}
+
+/* Of a stream that is named, its last operation; of all of them, where no one is. */
+static int link_sync(struct iot_streams *s, uint32_t process, size_t i)
 {
     const struct iot_trace *t = s->trace;
     const struct iot_events *e = &t->events;
     const struct iot_process *p = &t->processes[process];
-    unsigned kind = e->addr[i] & 0xff;
-    int known = 1;
-    int64_t until = kind == IOT_SYNC_EVENT ? recorded_ns(s, process, i, &known) : e->t0_ns[i];
-    int named = e->arg[i] && kind != IOT_SYNC_CONTEXT;
+    struct awaited a = awaited_by(s, process, i);
+    int is_context = (e->addr[i] & 0xff) == IOT_SYNC_CONTEXT;
 
     for (uint32_t l = p->first_lane; l < p->first_lane + p->n_lanes; l++) {
         const struct iot_lane *lane = &t->lanes[l];
-        if (!iot_lane_is_stream(lane) || (named && !is_stream(lane, (int64_t)e->arg[i] - 1)))
+        if (!is_among(&a, lane))
             continue;
-        uint32_t last = launched_before(s, lane, until);
-        while (!known && last != IOT_NO_INDEX && e->t1_ns[last] > e->t1_ns[i])
+        uint32_t last = launched_before(s, lane, a.until);
+        while (!a.known && last != IOT_NO_INDEX && e->t1_ns[last] > e->t1_ns[i])
             last = last - 1 > lane->first_event ? last - 1 : IOT_NO_INDEX;
         if (last == IOT_NO_INDEX)
             continue;
         if (e->t1_ns[last] > e->t1_ns[i]) {
-            s->links->unmatched += named || kind == IOT_SYNC_CONTEXT;
+            s->links->unmatched += is_context || lane->stream == a.stream;
             continue;
         }
-        if (iot_links_add(s->links, (uint32_t)i, the_end(last)))
+        if (iot_links_add(s->links, (uint32_t)i, iot_the_end(last)))
             return -1;
     }
     return 0;
 }
 
-/* What comes next in the stream that waits, after what was launched in the other before the event.
- */
-static int link_event_wait(struct streams *s, uint32_t process, size_t i)
+/* `next` goes on behind what was launched before the event. */
+static int link_next(struct iot_streams *s, const struct iot_lane *waits, const struct awaited *a,
+                     size_t next, int is_sure)
 {
     const struct iot_trace *t = s->trace;
-    const struct iot_events *e = &t->events;
-    const struct iot_process *p = &t->processes[process];
-    int known;
-    int64_t until = recorded_ns(s, process, i, &known);
-
-    for (uint32_t w = p->first_lane; e->arg[i] && w < p->first_lane + p->n_lanes; w++) {
-        const struct iot_lane *waits = &t->lanes[w];
-        if (!is_stream(waits, e->result[i]))
+    const struct iot_process *p = &t->processes[waits->process];
+    for (uint32_t l = p->first_lane; l < p->first_lane + p->n_lanes; l++) {
+        const struct iot_lane *lane = &t->lanes[l];
+        if (!is_among(a, lane) || lane == waits || is_namesake(lane, waits))
             continue;
-        size_t next = launched_from(s, waits, e->t0_ns[i]);
-        if (next == waits->first_event + waits->n_events)
+        uint32_t last = launched_before(s, lane, a->until);
+        if (last == IOT_NO_INDEX ||
+            (!(is_sure && lane->stream == a->stream) && !iot_came_before(t, last, next)))
             continue;
-        for (uint32_t l = p->first_lane; l < p->first_lane + p->n_lanes; l++) {
-            const struct iot_lane *lane = &t->lanes[l];
-            if (!is_stream(lane, (int64_t)e->arg[i] - 1) || is_namesake(lane, waits))
-                continue;
-            uint32_t last = launched_before(s, lane, until);
-            if (last != IOT_NO_INDEX && iot_links_add(s->links, (uint32_t)next, the_end(last)))
-                return -1;
-        }
+        if (iot_links_add(s->links, (uint32_t)next, iot_the_end(last)))
+            return -1;
     }
     return 0;
 }
 
-static int link_waits(struct streams *s)
+/* Whether a stream waits for what another does, by themselves: one of them is the legacy default
+ * one. */
+static int follows(const struct iot_lane *lane, int64_t other, enum iot_stream_kind its_kind)
+{
+    if (its_kind == IOT_STREAM_LEGACY)
+        return is_awaited_by(lane, other);
+    return its_kind == IOT_STREAM_BLOCKING && iot_lane_is_stream(lane) &&
+           lane->stream_kind == IOT_STREAM_LEGACY &&
+           lane->stream / IOT_STREAMS_OF_CONTEXT == other / IOT_STREAMS_OF_CONTEXT;
+}
+
+/* What comes next in the stream that waits, and in those that follow it. */
+static int link_event_wait(struct iot_streams *s, uint32_t process, size_t i)
+{
+    const struct iot_trace *t = s->trace;
+    const struct iot_events *e = &t->events;
+    const struct iot_process *p = &t->processes[process];
+    struct awaited a = awaited_by(s, process, i);
+    enum iot_stream_kind kind = kind_of_stream(e, i);
+
+    for (uint32_t w = p->first_lane; e->arg[i] && w < p->first_lane + p->n_lanes; w++) {
+        const struct iot_lane *waits = &t->lanes[w];
+        int is_itself = is_stream(waits, e->result[i]);
+        if (!is_itself && !follows(waits, e->result[i], kind))
+            continue;
+        size_t next = iot_launched_from(s, waits, e->t0_ns[i]);
+        if (next < waits->first_event + waits->n_events && link_next(s, waits, &a, next, is_itself))
+            return -1;
+    }
+    return 0;
+}
+
+static int link_waits(struct iot_streams *s)
 {
     const struct iot_trace *t = s->trace;
     for (size_t l = 0; l < t->n_lanes; l++) {
@@ -229,14 +286,14 @@ static int link_collectives(struct iot_links *links, const struct iot_trace *t)
 
 int iot_link_gpu(struct iot_links *links, const struct iot_trace *trace)
 {
-    struct streams s = {.links = links, .trace = trace};
+    struct iot_streams s = {.links = links, .trace = trace};
     if (!iot_has_streams(trace))
         return 0;
     s.launches = iot_correlated_list(trace, is_launch, &s.n_launches);
     s.records = iot_correlated_list(trace, is_record, &s.n_records);
     s.launched_ns = calloc(trace->events.n + 1, sizeof *s.launched_ns);
-    int failed = !s.launches || !s.records || !s.launched_ns || link_launches(&s) || link_waits(&s) ||
-                 link_collectives(links, trace);
+    int failed = !s.launches || !s.records || !s.launched_ns || link_launches(&s) ||
+                 link_waits(&s) || iot_link_legacy(&s) || link_collectives(links, trace);
     free(s.launches);
     free(s.records);
     free(s.launched_ns);

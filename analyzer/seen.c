@@ -145,6 +145,7 @@ static int stays(const struct iot_events *e, size_t i)
     case IOT_OP_FAULTS:
     case IOT_OP_FAULTS_UNSEEN:
     case IOT_OP_ASYNC_UNSEEN:
+    case IOT_OP_BUFFER:
         return 0;
     case IOT_OP_MARK:
         return e->result[i] >= 2; /* of a range, the rest of which may be seen */

@@ -205,6 +205,7 @@ static void other_call(struct work *w, size_t i)
     case IOT_OP_FTRUNCATE:
         goes_on = is_before_on_same_file(w, i);
         break;
+    case IOT_OP_BUFFER: /* of a call, or of a request */
     case IOT_OP_MUNMAP: /* memory given back while coding */
         goes_on = w->before != 0;
         break;

@@ -104,6 +104,7 @@ struct iot_lane {
     int64_t start_ns, end_ns;
     uint32_t device; /* of a stream, with its number there */
     int64_t stream;
+    uint8_t stream_kind; /* enum iot_stream_kind */
 };
 
 /* An asynchronous request: its event is from being handed over to being found done, and lies in a lane of

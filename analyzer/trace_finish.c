@@ -13,17 +13,17 @@ enum other_end { OTHER_NONE, OTHER_DESC, OTHER_PATH, OTHER_NAME, OTHER_ADDRESS }
  * thing known of it if that failed. ADDRESS: of a socket, that becomes part of its name. A duplicate and the second end of a pipe have the name of
  * the first: they add nothing. */
 static const uint8_t other_ends[IOT_OP_LIMIT] = {
-    [IOT_OP_SENDFILE] = OTHER_DESC,  [IOT_OP_COPY_FILE_RANGE] = OTHER_DESC,
-    [IOT_OP_ASYNC_SPLICE] = OTHER_DESC,
-    [IOT_OP_SPLICE] = OTHER_DESC,    [IOT_OP_SOCKETPAIR] = OTHER_DESC,
-    [IOT_OP_ACCEPT] = OTHER_DESC,    [IOT_OP_ACCEPT4] = OTHER_DESC,
-    [IOT_OP_RENAME] = OTHER_PATH,    [IOT_OP_RENAMEAT] = OTHER_PATH,
-    [IOT_OP_RENAMEAT2] = OTHER_PATH, [IOT_OP_LINK] = OTHER_PATH,
-    [IOT_OP_SYMLINK] = OTHER_PATH,   [IOT_OP_CONNECT] = OTHER_ADDRESS,
-    [IOT_OP_BIND] = OTHER_ADDRESS,   [IOT_OP_TEE] = OTHER_DESC,
-    [IOT_OP_SHM_OPEN] = OTHER_NAME,  [IOT_OP_OPEN] = OTHER_NAME,
-    [IOT_OP_OPENAT] = OTHER_NAME,    [IOT_OP_CREAT] = OTHER_NAME,
-    [IOT_OP_FOPEN] = OTHER_NAME,     [IOT_OP_FREOPEN] = OTHER_NAME,
+    [IOT_OP_SENDFILE] = OTHER_DESC,     [IOT_OP_COPY_FILE_RANGE] = OTHER_DESC,
+    [IOT_OP_ASYNC_SPLICE] = OTHER_DESC, [IOT_OP_BUFFER] = OTHER_DESC,
+    [IOT_OP_SPLICE] = OTHER_DESC,       [IOT_OP_SOCKETPAIR] = OTHER_DESC,
+    [IOT_OP_ACCEPT] = OTHER_DESC,       [IOT_OP_ACCEPT4] = OTHER_DESC,
+    [IOT_OP_RENAME] = OTHER_PATH,       [IOT_OP_RENAMEAT] = OTHER_PATH,
+    [IOT_OP_RENAMEAT2] = OTHER_PATH,    [IOT_OP_LINK] = OTHER_PATH,
+    [IOT_OP_SYMLINK] = OTHER_PATH,      [IOT_OP_CONNECT] = OTHER_ADDRESS,
+    [IOT_OP_BIND] = OTHER_ADDRESS,      [IOT_OP_TEE] = OTHER_DESC,
+    [IOT_OP_SHM_OPEN] = OTHER_NAME,     [IOT_OP_OPEN] = OTHER_NAME,
+    [IOT_OP_OPENAT] = OTHER_NAME,       [IOT_OP_CREAT] = OTHER_NAME,
+    [IOT_OP_FOPEN] = OTHER_NAME,        [IOT_OP_FREOPEN] = OTHER_NAME,
     [IOT_OP_OPENDIR] = OTHER_NAME,
 };
 
@@ -55,7 +55,7 @@ static int resolve_event(struct iot_reading *r, struct iot_names *names, size_t 
         if (names_a_lane(op))
             e->arg[i] = obj;
     }
-    if (iot_gpu_op(op) || op == IOT_OP_SLEEP || iot_op_has_buffer(op))
+    if (iot_gpu_op(op) || op == IOT_OP_SLEEP || op == IOT_OP_MMAP || iot_op_has_buffer(op))
         e->arg[i] = obj2;
     if (op == IOT_OP_GPU_COLLECTIVE && iot_collective_named(names, &r->files, obj, obj2, &file2))
         return -1;

@@ -5,7 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "cupti/subscriber.h"
+#include "cupti/streams.h"
 #include "format/ops.h"
 
 enum {
@@ -101,7 +101,8 @@ static void *lane_of(uint32_t device, uint32_t context, uint32_t stream)
         return NULL;
     lanes.n++;
     lanes.at[k].key = key;
-    lanes.at[k].lane = iot_writer->stream(device, iot_stream_number(context, stream), context);
+    int64_t number = iot_stream_number(context, stream);
+    lanes.at[k].lane = iot_writer->stream(device, number, context, iot_stream_kind(number));
     return lanes.at[k].lane;
 }
 
@@ -109,13 +110,14 @@ static void *lane_of(uint32_t device, uint32_t context, uint32_t stream)
 
 /* What one buffer could not give. */
 struct missing {
-    int64_t untimed, unknown, cut, no_room;
+    int64_t dropped, untimed, unknown, cut, no_room;
 };
 
 /* What each record has that becomes a row. */
 struct ran {
     uint64_t start, end;
     uint32_t device, context, stream, correlation;
+    const char *name; /* NULL: none */
     struct iot_row row;
 };
 
@@ -133,6 +135,8 @@ static void put(struct missing *missing, const struct ran *ran)
     row.offset = iot_calls_outer(ran->correlation);
     lanes_take();
     void *lane = lane_of(ran->device, ran->context, ran->stream);
+    if (lane && ran->name)
+        row.obj = iot_writer->string_in(lane, ran->name, strnlen(ran->name, KERNEL_NAME_BYTES));
     missing->no_room += !lane || iot_writer->put_in(lane, &row);
     lanes_release();
 }
@@ -150,7 +154,7 @@ static void take_memcpy(struct missing *missing, const void *record)
 {
     const struct cupti_memcpy *c = record;
     put(missing, &(struct ran){c->start, c->end, c->device, c->context, c->stream, c->correlation,
-                               copy_row(c)});
+                               NULL, copy_row(c)});
 }
 
 static void take_memcpy2(struct missing *missing, const void *record)
@@ -158,15 +162,15 @@ static void take_memcpy2(struct missing *missing, const void *record)
     const struct cupti_memcpy2 *c = record;
     struct iot_row row = copy_row(record);
     row.obj2 = 1 + (c->source_device == c->device ? c->target_device : c->source_device);
-    put(missing,
-        &(struct ran){c->start, c->end, c->device, c->context, c->stream, c->correlation, row});
+    put(missing, &(struct ran){c->start, c->end, c->device, c->context, c->stream, c->correlation,
+                               NULL, row});
 }
 
 static void take_memset(struct missing *missing, const void *record)
 {
     const struct cupti_memset *m = record;
     put(missing,
-        &(struct ran){m->start, m->end, m->device, m->context, m->stream, m->correlation,
+        &(struct ran){m->start, m->end, m->device, m->context, m->stream, m->correlation, NULL,
                       (struct iot_row){.op = IOT_OP_GPU_MEMSET, .bytes = (int64_t)m->bytes}});
 }
 
@@ -182,12 +186,10 @@ static void take_kernel(struct missing *missing, const void *record)
 {
     const struct cupti_kernel *k = record;
     struct iot_row row = {.op = IOT_OP_GPU_KERNEL};
-    if (k->name) {
-        row.obj = iot_writer->string(k->name, strnlen(k->name, KERNEL_NAME_BYTES));
-        row.op = is_collective(k->name) ? IOT_OP_GPU_COLLECTIVE : IOT_OP_GPU_KERNEL;
-    }
-    put(missing,
-        &(struct ran){k->start, k->end, k->device, k->context, k->stream, k->correlation, row});
+    if (k->name && is_collective(k->name))
+        row.op = IOT_OP_GPU_COLLECTIVE;
+    put(missing, &(struct ran){k->start, k->end, k->device, k->context, k->stream, k->correlation,
+                               k->name, row});
 }
 
 static const struct {
@@ -232,16 +234,48 @@ static void take_all(struct missing *missing, uint8_t *buffer, size_t valid)
     missing->cut += result != CUPTI_MAX_LIMIT_REACHED;
 }
 
-static void note(enum iot_gpu_unseen what, int64_t n)
+/* --- what is missing --- */
+
+/* The thread that hands a buffer over may be CUPTI's own, which has no lane: one of the program's
+ * says it. */
+static struct missing untold;
+static uint32_t is_untold;
+
+static void tell_later(const struct missing *missing)
 {
-    if (n)
-        iot_cupti_note(what, "", n);
+    const int64_t *from = &missing->dropped;
+    int64_t *to = &untold.dropped, all = 0;
+    for (size_t k = 0; k < sizeof *missing / sizeof *from; k++) {
+        __atomic_fetch_add(&to[k], from[k], __ATOMIC_RELAXED);
+        all |= from[k];
+    }
+    if (all)
+        __atomic_store_n(&is_untold, 1, __ATOMIC_RELEASE);
+}
+
+static void tell(enum iot_gpu_unseen what, int64_t *n)
+{
+    int64_t taken = __atomic_exchange_n(n, 0, __ATOMIC_RELAXED);
+    if (taken)
+        iot_cupti_note(what, "", taken);
+}
+
+void iot_activity_tell(void)
+{
+    if (__builtin_expect(!__atomic_load_n(&is_untold, __ATOMIC_RELAXED), 1) ||
+        !__atomic_exchange_n(&is_untold, 0, __ATOMIC_ACQUIRE))
+        return;
+    tell(IOT_GPU_DROPPED, &untold.dropped);
+    tell(IOT_GPU_UNTIMED, &untold.untimed);
+    tell(IOT_GPU_UNKNOWN, &untold.unknown);
+    tell(IOT_GPU_CUT, &untold.cut);
+    tell(IOT_GPU_NO_ROOM, &untold.no_room);
 }
 
 void iot_activity_completed(void *context, uint32_t stream, uint8_t *buffer, size_t bytes,
                             size_t valid)
 {
-    struct missing missing = {0, 0, 0, 0};
+    struct missing missing = {0};
     size_t dropped = 0;
     (void)context;
     (void)stream;
@@ -254,12 +288,8 @@ void iot_activity_completed(void *context, uint32_t stream, uint8_t *buffer, siz
     else
         missing.no_room += valid != 0;
     /* No lock of ours is held here. */
-    if (iot_cupti.cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped))
-        dropped = 0;
-    note(IOT_GPU_DROPPED, (int64_t)dropped);
-    note(IOT_GPU_UNTIMED, missing.untimed);
-    note(IOT_GPU_UNKNOWN, missing.unknown);
-    note(IOT_GPU_CUT, missing.cut);
-    note(IOT_GPU_NO_ROOM, missing.no_room);
+    if (!iot_cupti.cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped))
+        missing.dropped = (int64_t)dropped;
+    tell_later(&missing);
     give_buffer_back(buffer);
 }

@@ -9,17 +9,29 @@
 
 #include "cupti/copies.h"
 #include "cupti/handles.h"
-#include "cupti/subscriber.h"
+#include "cupti/streams.h"
 #include "format/ops.h"
 
-enum what { NOTHING, COPY, LAUNCH, KERNEL, SYNC, RECORD, WAIT, FORGET, CAPTURE, CAPTURED, CALL };
+enum what {
+    NOTHING,
+    COPY,
+    LAUNCH,
+    KERNEL,
+    SYNC,
+    RECORD,
+    WAIT,
+    FORGET,
+    CAPTURE,
+    CAPTURED,
+    STREAM,
+    CALL
+};
 
 enum {
     IDS = 1024,
-    BATCH_ROWS = 256, /* of the copies of one call */
-    LEGACY = 1,
-    PER_THREAD = 2, /* handles of default streams; 0 is one of them */
+    BATCH_ROWS = 4096, /* of the copies of one call */
     STREAM_BITS = 32,
+    SYNC_CONTEXT_NAMED = 255, /* of a row: CUPTI_SYNC_CONTEXT */
 };
 
 struct known {
@@ -48,6 +60,10 @@ struct known {
 #define ARG_EVENT CUPTI_SYNC_EVENT
 #define ARG_STREAM CUPTI_SYNC_STREAM
 #define ARG_CONTEXT CUPTI_SYNC_CONTEXT
+#define ARG_CONTEXT_NAMED SYNC_CONTEXT_NAMED
+#define ARG_PLAIN IOT_STREAM_FORM_PLAIN
+#define ARG_FLAGS IOT_STREAM_FORM_FLAGS
+#define ARG_GREEN IOT_STREAM_FORM_GREEN
 #define ARG_0 0
 
 /* By domain and number. */
@@ -58,7 +74,6 @@ static const struct known known[2][IDS] = {
 #undef CALL
 };
 
-static struct iot_handle streams[IOT_HANDLES]; /* number + 1 */
 static struct iot_handle events[IOT_HANDLES]; /* correlation of the record << 32 | its stream + 1 */
 
 static const struct known *find(uint32_t domain, uint32_t id)
@@ -120,42 +135,6 @@ int iot_calls_in_window(uint32_t correlation)
     return !is_shut;
 }
 
-/* --- streams --- */
-
-/* Its own thread's default stream is another for each: not to be kept. */
-static int64_t ask_stream(const struct cupti_call *call, uint64_t handle, int per_thread)
-{
-    uint32_t id;
-    if (iot_cupti.cuptiGetStreamIdEx(NULL, (void *)handle, (uint8_t)per_thread, &id))
-        return -1;
-    return iot_stream_number(call->context_id, id);
-}
-
-/* The number of a stream that a call names; -1: not known. */
-static int64_t stream_number(const struct cupti_call *call, uint64_t handle, int per_thread)
-{
-    int is_default = handle <= PER_THREAD;
-    if (is_default && (handle == PER_THREAD || (!handle && per_thread)))
-        return ask_stream(call, handle, 1);
-    uint64_t key = is_default ? (uint64_t)call->context_id << 8 | LEGACY : handle;
-    uint64_t kept = iot_handles_get(streams, key);
-    if (kept)
-        return (int64_t)kept - 1;
-    int64_t number = ask_stream(call, handle, 0);
-    if (number >= 0)
-        iot_handles_set(streams, key, (uint64_t)number + 1);
-    return number;
-}
-
-static void stream_created(const struct cupti_resource *r)
-{
-    uint32_t context, id;
-    if (!iot_cupti.cuptiGetContextId(r->context, &context) &&
-        !iot_cupti.cuptiGetStreamIdEx(r->context, r->stream, 0, &id))
-        iot_handles_set(streams, (uint64_t)(uintptr_t)r->stream,
-                        (uint64_t)iot_stream_number(context, id) + 1);
-}
-
 /* --- rows --- */
 
 /* One that has ended: at t1. */
@@ -202,19 +181,47 @@ static void join_event(struct iot_row *row, uint64_t event)
     row->addr |= known_event >> STREAM_BITS << 8;
 }
 
+/* The context that a call waits for; 0: not known. */
+static uint32_t context_of(const struct ended *e)
+{
+    uint32_t id;
+    if (e->known->argument == CUPTI_SYNC_CONTEXT)
+        return e->call->context_id;
+    return iot_cupti.cuptiGetContextId((void *)(uintptr_t)e->parameters[0], &id) ? 0 : id;
+}
+
+/* What is said of it beside an event. */
+static uint64_t said_of(int64_t stream)
+{
+    enum iot_stream_kind kind = iot_stream_kind(stream);
+    return kind == IOT_STREAM_UNKNOWN ? 0 : IOT_EVENT_IN + (uint64_t)kind;
+}
+
 static void put_sync(struct ended *e)
 {
-    e->row.addr = e->known->argument;
-    if (e->known->argument == CUPTI_SYNC_STREAM)
-        e->row.obj2 = (uint32_t)(stream_number(e->call, e->parameters[0], e->per_thread) + 1);
-    else if (e->known->argument == CUPTI_SYNC_EVENT)
+    int64_t stream;
+    switch (e->known->argument) {
+    case CUPTI_SYNC_STREAM:
+        stream = iot_stream_named(e->call, e->parameters[0], e->per_thread);
+        e->row.addr =
+            iot_stream_kind(stream) == IOT_STREAM_LEGACY ? IOT_SYNC_LEGACY : CUPTI_SYNC_STREAM;
+        e->row.obj2 = (uint32_t)(stream + 1);
+        break;
+    case CUPTI_SYNC_EVENT:
+        e->row.addr = CUPTI_SYNC_EVENT;
         join_event(&e->row, e->parameters[0]);
+        break;
+    default:
+        e->row.addr = CUPTI_SYNC_CONTEXT;
+        e->row.obj2 = context_of(e);
+    }
     iot_writer->put(&e->row, 0);
 }
 
 static void put_wait(struct ended *e)
 {
-    e->row.result = stream_number(e->call, e->parameters[0], e->per_thread);
+    e->row.result = iot_stream_named(e->call, e->parameters[0], e->per_thread);
+    e->row.addr = said_of(e->row.result);
     join_event(&e->row, e->parameters[1]);
     iot_writer->put(&e->row, 0);
 }
@@ -222,7 +229,9 @@ static void put_wait(struct ended *e)
 /* What is known from now on is so whether or not it is recorded. */
 static void put_record(struct ended *e, int is_open)
 {
-    e->row.obj2 = (uint32_t)(stream_number(e->call, e->parameters[1], e->per_thread) + 1);
+    int64_t stream = iot_stream_named(e->call, e->parameters[1], e->per_thread);
+    e->row.obj2 = (uint32_t)(stream + 1);
+    e->row.addr = said_of(stream);
     iot_handles_set(events, e->parameters[0],
                     (uint64_t)e->call->correlation << STREAM_BITS | e->row.obj2);
     if (is_open)
@@ -232,7 +241,8 @@ static void put_record(struct ended *e, int is_open)
 static const uint16_t operations[] = {
     [COPY] = IOT_OP_GPU_LAUNCH,  [LAUNCH] = IOT_OP_GPU_LAUNCH,       [KERNEL] = IOT_OP_GPU_LAUNCH,
     [SYNC] = IOT_OP_GPU_SYNC,    [RECORD] = IOT_OP_GPU_EVENT_RECORD, [WAIT] = IOT_OP_GPU_EVENT_WAIT,
-    [CAPTURE] = IOT_OP_GPU_CALL, [CAPTURED] = IOT_OP_GPU_CALL,       [CALL] = IOT_OP_GPU_CALL,
+    [CAPTURE] = IOT_OP_GPU_CALL, [CAPTURED] = IOT_OP_GPU_CALL,       [STREAM] = IOT_OP_GPU_CALL,
+    [CALL] = IOT_OP_GPU_CALL,
 };
 
 static void put_done(struct ended *e, int is_open)
@@ -269,13 +279,18 @@ static void put_call(struct ended *e)
     iot_writer->put(&e->row, 0);
 }
 
+static int per_thread(const struct known *k)
+{
+    return strstr(k->name, "_pts") || strstr(k->name, "_ptd");
+}
+
 static void returned(const struct known *k, const struct cupti_call *call, struct iot_gpu_call *own)
 {
     struct ended e = {
         .known = k,
         .call = call,
         .parameters = call->parameters,
-        .per_thread = strstr(k->name, "_pts") || strstr(k->name, "_ptd"),
+        .per_thread = per_thread(k),
         .row = {.t0 = own->t0, .offset = call->correlation, .op = operations[k->what]}};
     int is_open = own->t0 != 0, failed = call->result && *(const int *)call->result != 0;
     if (is_open && k->what != FORGET) {
@@ -283,6 +298,8 @@ static void returned(const struct known *k, const struct cupti_call *call, struc
         e.row.obj = plain_name(k->name);
     }
     int captures = own->captures != 0;
+    if (!failed && k->what == STREAM)
+        iot_stream_made(call, k->argument);
     if (!failed && k->what == CAPTURE)
         own->captures++;
     else if (k->what == CAPTURED && captures)
@@ -314,9 +331,9 @@ void iot_calls_callback(uint32_t domain, uint32_t id, const void *data)
     if (domain == CUPTI_DOMAIN_RESOURCE) {
         const struct cupti_resource *r = data;
         if (id == CUPTI_RESOURCE_STREAM_CREATED)
-            stream_created(r);
+            iot_stream_created(r);
         else if (id == CUPTI_RESOURCE_STREAM_DESTROY_STARTING)
-            iot_handles_set(streams, (uint64_t)(uintptr_t)r->stream, 0);
+            iot_stream_destroyed(r);
         return;
     }
     const struct known *k = find(domain, id);
@@ -324,11 +341,14 @@ void iot_calls_callback(uint32_t domain, uint32_t id, const void *data)
     const struct cupti_call *call = data;
     if (!own)
         return;
+    if (k->what == COPY || k->what == LAUNCH || k->what == KERNEL)
+        iot_streams_meet(call, per_thread(k), own);
     if (call->site == CUPTI_SITE_ENTER) {
         entered(domain, id, call, own);
     } else if (own->domain == domain && own->id == id && own->correlation == call->correlation) {
         returned(k, call, own);
         own->domain = 0;
+        iot_activity_tell();
     }
 }
 

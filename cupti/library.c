@@ -4,11 +4,10 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cupti/subscriber.h"
+#include "format/cupti_places.h"
 
 struct iot_cupti iot_cupti;
 
@@ -51,14 +50,14 @@ static struct found loaded(const char *name)
 
 static void *the_loaded(void)
 {
-    struct found found = loaded("libcupti.so");
+    struct found found = loaded(IOT_CUPTI_FILE);
     return *found.path ? dlopen(found.path, RTLD_NOW | RTLD_NOLOAD) : NULL;
 }
 
 /* --- one that is not --- */
 
-/* The major version of CUDA that the driver is for. */
-static int driver_major(void)
+/* The version of CUDA that the driver is for; 0 not known. */
+static int driver_version(void)
 {
     int version = 0;
     void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
@@ -67,73 +66,54 @@ static int driver_major(void)
         version = 0;
     if (driver)
         dlclose(driver);
-    return version / 1000;
+    return version;
 }
 
-static void *open_at(const char *folder, const char *within, const char *name)
+static int folder_of(const char *library, char *folder)
 {
-    char path[2 * PATH_BYTES];
-    if (!folder || !*folder)
-        return NULL;
-    snprintf(path, sizeof path, "%s%s/%s", folder, within, name);
-    return access(path, R_OK) ? NULL : dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    struct found found = loaded(library);
+    char *slash = strrchr(found.path, '/');
+    if (slash)
+        snprintf(folder, PATH_BYTES, "%.*s", (int)(slash - found.path), found.path);
+    return slash != NULL;
 }
 
-/* Beside a library of PyTorch's wheels that is loaded. */
-static const struct {
-    const char *library, *within;
-} wheels[] = {
-    {"libcudart.so", ""},                      /* all in one folder: CUDA 13 */
-    {"libcudart.so", "/../../cuda_cupti/lib"}, /* a folder each: CUDA 12 */
-    {"libtorch_cuda.so", "/../../nvidia/cu13/lib"},
-    {"libtorch_cuda.so", "/../../nvidia/cuda_cupti/lib"},
-};
-
-static const char *const toolkits[] = {"/extras/CUPTI/lib64", "/lib64", "/lib"};
-
-static void *from_wheels(const char *name)
+static int open_it(void *user, const char *path)
 {
-    void *library = NULL;
-    for (size_t k = 0; k < sizeof wheels / sizeof *wheels && !library; k++) {
-        struct found found = loaded(wheels[k].library);
-        char *slash = strrchr(found.path, '/');
-        if (slash)
-            *slash = '\0';
-        library = slash ? open_at(found.path, wheels[k].within, name) : NULL;
-    }
-    return library;
-}
-
-static void *from_toolkits(const char *name)
-{
-    const char *const homes[] = {getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda"};
-    void *library = NULL;
-    for (size_t h = 0; h < sizeof homes / sizeof *homes && !library; h++)
-        for (size_t k = 0; k < sizeof toolkits / sizeof *toolkits && !library; k++)
-            library = open_at(homes[h], toolkits[k], name);
-    return library;
-}
-
-static void *one_of(const char *name)
-{
-    void *library = from_wheels(name);
-    if (!library)
-        library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    return library ? library : from_toolkits(name);
+    void **library = user;
+    *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    return *library != NULL;
 }
 
 static void *find(void)
 {
-    static const char *const names[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
     void *library = the_loaded();
-    char own[32];
-    int major = driver_major();
-    snprintf(own, sizeof own, "libcupti.so.%d", major);
-    if (!library && major)
-        library = one_of(own);
-    for (size_t k = 0; k < sizeof names / sizeof *names && !library; k++)
-        library = one_of(names[k]);
+    if (!library)
+        iot_cupti_places(driver_version(), folder_of, open_it, &library);
     return library;
+}
+
+/* From its first segment to the end of its last. */
+static int range_of(struct dl_phdr_info *object, size_t bytes, void *user)
+{
+    (void)bytes;
+    (void)user;
+    if (!object->dlpi_name ||
+        strncmp(basename(object->dlpi_name), IOT_CUPTI_FILE, sizeof IOT_CUPTI_FILE - 1))
+        return 0;
+    uint64_t end = 0;
+    for (int k = 0; k < object->dlpi_phnum; k++) {
+        const ElfW(Phdr) *h = &object->dlpi_phdr[k];
+        if (h->p_type == PT_LOAD && h->p_vaddr + h->p_memsz > end)
+            end = h->p_vaddr + h->p_memsz;
+    }
+    iot_writer->own_code((const void *)object->dlpi_addr, end);
+    return 1;
+}
+
+static void say_own_code(void)
+{
+    dl_iterate_phdr(range_of, NULL);
 }
 
 int iot_cupti_load(char why[512])
@@ -144,6 +124,7 @@ int iot_cupti_load(char why[512])
         snprintf(why, 512, "%s", said ? said : "not found");
         return -1;
     }
+    say_own_code();
     for (size_t k = 0; k < sizeof functions / sizeof *functions; k++) {
         void *found = dlsym(library, functions[k].name);
         *(void **)((char *)&iot_cupti + functions[k].at) = found;

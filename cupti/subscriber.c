@@ -48,6 +48,27 @@ void iot_cupti_note(enum iot_gpu_unseen what, const char *text, int64_t number)
                     1);
 }
 
+/* CUPTI's end, where the thread that is told of it is CUPTI's own, which has no lane: for the exit.
+ */
+static struct {
+    uint32_t is_set;
+    int result;
+    char message[256];
+} end;
+
+static void shut(const struct cupti_state *state)
+{
+    const char *message = state->message ? state->message : "";
+    if (iot_writer->call()) {
+        iot_cupti_note(IOT_GPU_SHUT, message, state->result);
+    } else {
+        end.result = state->result;
+        snprintf(end.message, sizeof end.message, "%s", message);
+        __atomic_store_n(&end.is_set, 1, __ATOMIC_RELEASE);
+    }
+    *on = 0;
+}
+
 static void callback(void *user, uint32_t domain, uint32_t id, const void *data)
 {
     (void)user;
@@ -55,11 +76,8 @@ static void callback(void *user, uint32_t domain, uint32_t id, const void *data)
         return;
     int saved = errno;
     if (domain == CUPTI_DOMAIN_STATE) {
-        const struct cupti_state *state = data;
-        if (id == CUPTI_STATE_FATAL_ERROR) {
-            iot_cupti_note(IOT_GPU_SHUT, state->message ? state->message : "", state->result);
-            *on = 0;
-        }
+        if (id == CUPTI_STATE_FATAL_ERROR)
+            shut(data);
     } else {
         iot_calls_callback(domain, id, data);
     }
@@ -146,11 +164,14 @@ static void give_back(void)
  * that are still at it. */
 static void finish(void)
 {
+    if (on && __atomic_exchange_n(&end.is_set, 0, __ATOMIC_ACQUIRE) && iot_writer->call())
+        iot_cupti_note(IOT_GPU_SHUT, end.message, end.result);
     if (!iot_cupti_is_on())
         return;
     int result = iot_cupti.cuptiActivityFlushAll(CUPTI_FLUSH_FORCED);
     if (!iot_cupti_is_on())
         return;
+    iot_activity_tell();
     if (!refused("cuptiActivityFlushAll", result))
         iot_cupti_note(IOT_GPU_HANDED_OVER, "", 0);
 }

@@ -27,8 +27,8 @@ int iot_cupti_is_on(void);
 /* A gpu_unseen row: `text` may be empty. */
 void iot_cupti_note(enum iot_gpu_unseen what, const char *text, int64_t number);
 
-/* Fills iot_cupti from the libcupti that is loaded, else from one that is found. Returns 0, or -1
- * with the reason in `why`. */
+/* Fills iot_cupti from the libcupti that is loaded, else from one that is found, and says that
+ * threads that begin in it are none of the program's. Returns 0, or -1 with the reason in `why`. */
 int iot_cupti_load(char why[512]);
 
 /* Pages of our own, all zero; NULL without memory. */
@@ -53,6 +53,8 @@ int iot_activity_start(void); /* 0, or -1 without memory */
 void iot_activity_requested(uint8_t **buffer, size_t *bytes, size_t *records);
 void iot_activity_completed(void *context, uint32_t stream, uint8_t *buffer, size_t bytes,
                             size_t valid);
+/* What they could not give, if anything since the last time: by a thread of the program. */
+void iot_activity_tell(void);
 
 /* A stream's number in the trace, of CUPTI's within its context. */
 static inline int64_t iot_stream_number(uint32_t context, uint32_t stream)

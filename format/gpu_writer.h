@@ -9,10 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/gpu_stream.h"
 #include "format/row.h"
 
 /* Changes with the table, with struct iot_gpu_call, and with what the rows mean. */
-#define IOT_GPU_WRITER_VERSION 1
+#define IOT_GPU_WRITER_VERSION 2
 #define IOT_GPU_WRITER_SYMBOL "iotrace_gpu_writer"
 
 /* What a thread is in the middle of: of the subscriber's own, but the thread keeps it (a library
@@ -21,6 +22,7 @@ struct iot_gpu_call {
     uint64_t t0; /* entry of the outermost call that is followed, in ticks */
     uint32_t domain, id, correlation;
     uint32_t captures; /* streams of which the thread records a graph */
+    uint32_t context;  /* in which the thread's own default stream is known */
 };
 
 struct iot_gpu_writer {
@@ -39,13 +41,18 @@ struct iot_gpu_writer {
     /* A row in the lane of the calling thread; always: also outside the window. */
     void (*put)(const struct iot_row *row, int always);
     /* A lane that is a stream, with its first row; NULL without room. By one thread at a time. */
-    void *(*stream)(int64_t device, int64_t number, uint64_t context);
+    void *(*stream)(int64_t device, int64_t number, uint64_t context, enum iot_stream_kind kind);
+    /* The number of a string for rows in such a lane, likewise. */
+    uint32_t (*string_in)(void *stream, const char *text, size_t bytes);
     /* A row in such a lane, by one thread at a time. 0, or -1 if it is lost: so in a forked child.
      */
     int (*put_in)(void *stream, const struct iot_row *row);
     /* A system call past every wrapper, which would record it as the program's own: -errno on
      * failure. */
     long (*kernel)(long number, long a, long b, long c, long d, long e, long f);
+    /* Code that is a tracer's: threads that begin in it from now on are none of the program's, and
+     * record nothing. */
+    void (*own_code)(const void *begin, size_t bytes);
 };
 
 typedef const struct iot_gpu_writer *iot_gpu_writer_get(void);

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "preload/descriptors.h"
+#include "preload/lineage.h"
 #include "preload/process.h"
 #include "preload/readable.h"
 #include "preload/real.h"
@@ -28,12 +29,16 @@ static int state_of(const struct aiocb64 *request)
 static void made(struct iot_thread *t, uint64_t when, const struct aiocb64 *request, uint16_t op)
 {
     int sync = op == IOT_OP_ASYNC_SYNC;
+    uint32_t obj = iot_descriptor(t, request->aio_fildes);
+    if (iot_lineage && !sync)
+        iot_piece_tell(t, &(struct iot_pieces){obj, op == IOT_OP_ASYNC_READ, when},
+                       (uint64_t)(uintptr_t)request->aio_buf, request->aio_nbytes);
     *look_of(request) = (struct iot_aio_look){(uint64_t)(uintptr_t)request, when, 1};
     iot_request_made(t, when,
                      &(struct iot_request){.token = (uint64_t)(uintptr_t)request,
                                            .bytes = sync ? 0 : (int64_t)request->aio_nbytes,
                                            .offset = sync ? -1 : request->aio_offset,
-                                           .obj = iot_descriptor(t, request->aio_fildes),
+                                           .obj = obj,
                                            .op = op,
                                            .queue = IOT_QUEUE_POSIX});
 }

@@ -7,6 +7,7 @@
 #include "format/gpu_unseen.h"
 #include "preload/gpu.h"
 #include "preload/lineage.h"
+#include "preload/own_threads.h"
 #include "preload/process.h"
 #include "preload/record.h"
 #include "preload/sys.h"
@@ -147,12 +148,11 @@ static void put(const struct iot_row *row, int always)
         iot_event(t, row);
 }
 
-/* A lane that is a stream, and its first row: in a trace that keeps the newest that makes room like
- * any other, so each filling of the lane's buffer has it. */
+/* A lane that is a stream, and its first row: that may make room like any other (in a trace that
+ * keeps the newest) or be lost (on a full disk), so each filling of the lane's buffer has it. */
 static struct lane {
     struct iot_thread *t;
     struct iot_row first;
-    uint32_t epoch; /* of the filling that has it */
 } lanes[LANES];
 static uint32_t n_lanes;
 
@@ -175,31 +175,36 @@ static int put_in(void *stream, const struct iot_row *event)
     struct lane *lane = stream;
     if (put_row(lane->t, event))
         return -1;
-    if (iot_window->kept_bytes && lane->epoch != lane->t->epoch) {
-        lane->epoch = lane->t->epoch;
+    if (lane->t->current->header->head == 1) /* alone there */
         put_row(lane->t, &lane->first);
-    }
     return 0;
 }
 
-static void *stream(int64_t device, int64_t number, uint64_t context)
+/* Asked for by a thread that records nothing itself (CUPTI's own), too. */
+static void *stream(int64_t device, int64_t number, uint64_t context, enum iot_stream_kind kind)
 {
-    struct iot_thread *t = n_lanes < LANES && iot_enter_always() ? iot_thread_take() : NULL;
+    int is_here = *iot_generation & IOT_GENERATION_NUMBER && !iot_process->off;
+    struct iot_thread *t = n_lanes < LANES && is_here ? iot_thread_take() : NULL;
     if (!t)
         return NULL;
     iot_thread_label(t, 0);
     uint64_t start = iot_process->file->start.ticks;
     struct lane *lane = &lanes[n_lanes++];
     *lane = (struct lane){.t = t,
-                          .epoch = t->epoch,
                           .first = {.t0 = start,
                                     .t1 = start,
                                     .result = device,
                                     .offset = number,
                                     .addr = context,
+                                    .obj2 = kind,
                                     .op = IOT_OP_GPU_STREAM}};
-    put_row(t, &lane->first);
-    return lane;
+    return put_row(t, &lane->first) ? NULL : lane;
+}
+
+static uint32_t string_in(void *stream, const char *text, size_t bytes)
+{
+    struct lane *lane = stream;
+    return iot_is_here(lane->t) ? iot_string(lane->t, "", 0, text, bytes) : 0;
 }
 
 static long kernel(long number, long a, long b, long c, long d, long e, long f)
@@ -221,7 +226,10 @@ const struct iot_gpu_writer *iotrace_gpu_writer(void)
         .stream = stream,
         .kernel = kernel,
         .put_in = put_in,
+        .string_in = string_in,
+        .own_code = iot_own_code_is,
     };
     writer.kernels = iot_gpu_wanted == IOT_GPU_WANTS_KERNELS;
-    return iot_enter_always() ? &writer : NULL;
+    /* A driver that looks into the environment by itself is not told that nothing is wanted. */
+    return iot_gpu_wanted != IOT_GPU_WANTS_NOTHING && iot_enter_always() ? &writer : NULL;
 }

@@ -2,9 +2,10 @@
  * loads it, and calls InitializeInjection in it. Where the program's environment says nothing of
  * that, it is told of libiotrace-cupti.so.
  *
- * By getenv: the environment itself stays the program's, libc sets it after we have begun, and in a
- * program that has no use for a driver nobody asks. What counts is that the driver is loaded,
- * wherever it lies; each process of the run finds out for itself.
+ * By getenv, which is how the driver asks (doc/gpu.md says which were looked at): the environment
+ * itself stays the program's, libc sets it after we have begun, and in a program that has no use
+ * for a driver nobody asks. What counts is that the driver is loaded, wherever it lies; each
+ * process of the run finds out for itself.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -98,22 +99,28 @@ static int driver_is_loaded(void)
     return driver != NULL;
 }
 
+/* What a driver that is loaded is told; `given`: by the environment. */
+static const char *told(const char *given)
+{
+    int ours = given && strstr(given, SUBSCRIBER), off = iot_gpu_wanted == IOT_GPU_WANTS_NOTHING;
+    if (given && !ours) {
+        int none = strcmp(given, "none") == 0;
+        note(none ? IOT_GPU_OFF : IOT_GPU_TAKEN, none ? INJECTION "=none" : given);
+        return given;
+    }
+    if (off) { /* also of a run that wants it otherwise */
+        note(IOT_GPU_OFF, "IOTRACE_CUDA=0");
+        return NULL;
+    }
+    return given ? given : find_subscriber();
+}
+
 static char *answer(char *given)
 {
     int saved = errno;
-    const char *path = NULL;
-    if (!iot_enter_always() || !driver_is_loaded())
-        path = NULL;
-    else if (given && strcmp(given, "none") == 0)
-        note(IOT_GPU_OFF, INJECTION "=none");
-    else if (given && !strstr(given, SUBSCRIBER))
-        note(IOT_GPU_TAKEN, given);
-    else if (!given && iot_gpu_wanted == IOT_GPU_WANTS_NOTHING)
-        note(IOT_GPU_OFF, "IOTRACE_CUDA=0");
-    else if (!given)
-        path = find_subscriber();
+    const char *path = iot_enter_always() && driver_is_loaded() ? told(given) : given;
     errno = saved;
-    return given ? given : (char *)(uintptr_t)path;
+    return (char *)(uintptr_t)path;
 }
 
 static int asks_for_it(const char *name)

@@ -5,6 +5,7 @@
 
 #include "preload/descriptors.h"
 #include "preload/foreign.h"
+#include "preload/lineage.h"
 #include "preload/process.h"
 #include "preload/readable.h"
 #include "preload/real.h"
@@ -82,17 +83,31 @@ static const uint16_t asked[] = {
     [IOCB_CMD_PREADV] = IOT_OP_ASYNC_READ,  [IOCB_CMD_PWRITEV] = IOT_OP_ASYNC_WRITE,
 };
 
+static void tell_buffers(struct iot_thread *t, const struct iocb *r, uint32_t obj, uint64_t now)
+{
+    unsigned command = r->aio_lio_opcode;
+    int is_in = command == IOCB_CMD_PREAD || command == IOCB_CMD_PREADV;
+    struct iot_pieces of = {obj, is_in, now};
+    if (command == IOCB_CMD_PREAD || command == IOCB_CMD_PWRITE)
+        iot_piece_tell(t, &of, r->aio_buf, r->aio_nbytes);
+    else if (command == IOCB_CMD_PREADV || command == IOCB_CMD_PWRITEV)
+        iot_pieces_ask(t, &of, (const struct iovec *)(uintptr_t)r->aio_buf, r->aio_nbytes);
+}
+
 static void made(struct iot_thread *t, const struct iocb *r, uint64_t now)
 {
     unsigned command = r->aio_lio_opcode;
+    uint32_t obj = iot_descriptor(t, (int)r->aio_fildes);
     uint16_t op = command < sizeof asked / sizeof *asked ? asked[command] : 0;
     int moves = command == IOCB_CMD_PREAD || command == IOCB_CMD_PWRITE;
     int positioned = op == IOT_OP_ASYNC_READ || op == IOT_OP_ASYNC_WRITE;
+    if (iot_lineage)
+        tell_buffers(t, r, obj, now);
     iot_request_made(t, now,
                      &(struct iot_request){.token = (uint64_t)(uintptr_t)r,
                                            .bytes = moves ? (int64_t)r->aio_nbytes : 0,
                                            .offset = positioned ? r->aio_offset : -1,
-                                           .obj = iot_descriptor(t, (int)r->aio_fildes),
+                                           .obj = obj,
                                            .op = op ? op : IOT_OP_ASYNC_OTHER,
                                            .queue = IOT_QUEUE_LIBAIO});
 }

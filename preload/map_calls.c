@@ -44,6 +44,7 @@
                                           .offset = offset,                                        \
                                           .addr = n,                                               \
                                           .obj = obj,                                              \
+                                          .obj2 = shared && protection & PROT_WRITE,               \
                                           .op = IOT_OP_MMAP});                                     \
         if (result != MAP_FAILED && !t->vfork_pid)                                                 \
             iot_mappings_add(result, n, protection, fd, offset);                                   \

@@ -215,8 +215,11 @@ static void after(struct iot_thread *t, long number, const long a[6], struct iot
 }
 
 /* Where the bytes lie in memory, of a call that moved some. */
-static void memory_of(const struct known *k, const long a[6], struct iot_row *row)
+static void memory_of(struct iot_thread *t, const struct known *k, const long a[6],
+                      struct iot_timed call, struct iot_row *row)
 {
+    int is_in = iot_op_info(row->op)->moves == IOT_IN;
+    struct iot_pieces of = {row->obj, is_in, is_in ? call.t1 : call.t0};
     const struct msghdr *msg = (const struct msghdr *)a[1];
     const struct iovec *pieces = (const struct iovec *)a[1];
     size_t n = (size_t)a[2];
@@ -241,11 +244,19 @@ static void memory_of(const struct known *k, const long a[6], struct iot_row *ro
     case IOT_OP_PREADV2:
     case IOT_OP_PWRITEV2:
         break;
+    case IOT_OP_SENDMMSG:
+    case IOT_OP_RECVMMSG:
+        iot_messages_tell(t, &of, (const struct mmsghdr *)a[1], (int)row->result);
+        return;
+    case IOT_OP_VMSPLICE:
+        iot_pieces_tell(t, &of, row->bytes, pieces, n);
+        return;
     default:
         return;
     }
     row->addr = iot_pieces_addr(row->bytes, pieces, n);
     row->obj2 = iot_pieces_length(row->bytes, pieces, n);
+    iot_pieces_tell_rest(t, &of, row->bytes, pieces, n);
 }
 
 /* The end of the pipe says which way. */
@@ -266,7 +277,7 @@ long iot_syscall_io(struct iot_thread *t, long number, const long a[6])
     after(t, number, a, call, result, &row);
     row.result = result;
     row.bytes = bytes_of(k, a, result);
-    if (row.bytes > 0)
-        memory_of(k, a, &row);
+    if (row.bytes > 0 && iot_lineage)
+        memory_of(t, k, a, call, &row);
     return (long)iot_timed_event(t, call, &row);
 }

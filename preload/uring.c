@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "preload/descriptors.h"
+#include "preload/lineage.h"
 #include "preload/readable.h"
 #include "preload/requests.h"
 #include "preload/sys.h"
@@ -146,7 +147,16 @@ void iot_ring_files(struct iot_thread *t, struct iot_ring *ring, uint32_t at, co
 
 /* --- requests --- */
 
-enum how { PLAIN, LENGTH = 1, POSITION = 2, NO_FILE = 4, CLOSES = 8, SPLICES = 16 };
+enum how {
+    PLAIN,
+    LENGTH = 1,
+    POSITION = 2,
+    NO_FILE = 4,
+    CLOSES = 8,
+    SPLICES = 16,
+    PIECES = 32,  /* a list of buffers */
+    MESSAGE = 64, /* a message with one */
+};
 
 /* What each operation of a ring is in a trace. LENGTH: len is the bytes asked for. */
 static const struct {
@@ -154,16 +164,16 @@ static const struct {
     uint8_t how; /* enum how */
 } operations[] = {
     [IORING_OP_NOP] = {IOT_OP_ASYNC_WAIT, NO_FILE},
-    [IORING_OP_READV] = {IOT_OP_ASYNC_READ, POSITION},
-    [IORING_OP_WRITEV] = {IOT_OP_ASYNC_WRITE, POSITION},
+    [IORING_OP_READV] = {IOT_OP_ASYNC_READ, POSITION | PIECES},
+    [IORING_OP_WRITEV] = {IOT_OP_ASYNC_WRITE, POSITION | PIECES},
     [IORING_OP_FSYNC] = {IOT_OP_ASYNC_SYNC, PLAIN},
     [IORING_OP_READ_FIXED] = {IOT_OP_ASYNC_READ, LENGTH | POSITION},
     [IORING_OP_WRITE_FIXED] = {IOT_OP_ASYNC_WRITE, LENGTH | POSITION},
     [IORING_OP_POLL_ADD] = {IOT_OP_ASYNC_WAIT, PLAIN},
     [IORING_OP_POLL_REMOVE] = {IOT_OP_ASYNC_WAIT, NO_FILE},
     [IORING_OP_SYNC_FILE_RANGE] = {IOT_OP_ASYNC_SYNC, POSITION},
-    [IORING_OP_SENDMSG] = {IOT_OP_ASYNC_WRITE, PLAIN},
-    [IORING_OP_RECVMSG] = {IOT_OP_ASYNC_READ, PLAIN},
+    [IORING_OP_SENDMSG] = {IOT_OP_ASYNC_WRITE, MESSAGE},
+    [IORING_OP_RECVMSG] = {IOT_OP_ASYNC_READ, MESSAGE},
     [IORING_OP_TIMEOUT] = {IOT_OP_ASYNC_WAIT, NO_FILE},
     [IORING_OP_TIMEOUT_REMOVE] = {IOT_OP_ASYNC_WAIT, NO_FILE},
     [IORING_OP_ACCEPT] = {IOT_OP_ASYNC_WAIT, PLAIN},
@@ -201,7 +211,7 @@ static const struct {
     [IORING_OP_SOCKET] = {IOT_OP_ASYNC_OTHER, NO_FILE},
     [IORING_OP_URING_CMD] = {IOT_OP_ASYNC_OTHER, PLAIN},
     [IORING_OP_SEND_ZC] = {IOT_OP_ASYNC_WRITE, LENGTH},
-    [IORING_OP_SENDMSG_ZC] = {IOT_OP_ASYNC_WRITE, PLAIN},
+    [IORING_OP_SENDMSG_ZC] = {IOT_OP_ASYNC_WRITE, MESSAGE},
 };
 enum { OPERATIONS = sizeof operations / sizeof *operations };
 
@@ -210,6 +220,22 @@ static uint32_t file_of(struct iot_thread *t, const struct iot_ring *ring, int f
     if (!registered)
         return iot_descriptor(t, fd);
     return (uint32_t)fd < IOT_RING_FILES ? ring->files[fd] : 0;
+}
+
+/* A buffer that the kernel picks of those it was given has no address yet. */
+static void tell_buffers(struct iot_thread *t, const struct io_uring_sqe *sqe, unsigned how,
+                         const struct iot_pieces *of)
+{
+    const struct msghdr *message = (const struct msghdr *)(uintptr_t)sqe->addr;
+    const struct iovec *pieces = (const struct iovec *)(uintptr_t)sqe->addr;
+    if (sqe->flags & IOSQE_BUFFER_SELECT || how & SPLICES)
+        return;
+    if (how & LENGTH)
+        iot_piece_tell(t, of, sqe->addr, sqe->len);
+    else if (how & PIECES)
+        iot_pieces_ask(t, of, pieces, sqe->len);
+    else if (how & MESSAGE && iot_readable(message, sizeof *message) == sizeof *message)
+        iot_pieces_ask(t, of, message->msg_iov, message->msg_iovlen);
 }
 
 static void made(struct iot_thread *t, const struct iot_ring *ring, const struct io_uring_sqe *sqe,
@@ -230,6 +256,8 @@ static void made(struct iot_thread *t, const struct iot_ring *ring, const struct
     } else if (!(how & NO_FILE)) {
         r.obj = file_of(t, ring, sqe->fd, registered);
     }
+    if (iot_lineage)
+        tell_buffers(t, sqe, how, &(struct iot_pieces){r.obj, op == IOT_OP_ASYNC_READ, now});
     iot_request_made(t, now, &r);
     if (how & CLOSES && !registered)
         iot_descriptor_closing(t, sqe->fd);

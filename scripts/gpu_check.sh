@@ -42,6 +42,13 @@ make_build() {
     rm -f "$log"
 }
 
+# The newest version of libc that anything in the build asks for, and libraries other than libc's.
+needs() {
+    local files=("$build/analyzer/iotrace" "$build/preload/libiotrace.so" "$build/cupti/libiotrace-cupti.so")
+    objdump -T "${files[@]}" | grep -o 'GLIBC_2[0-9.]*' | sort -uV | tail -n 1 | tr '_' ' '
+    objdump -p "${files[@]}" | awk '$1 == "NEEDED" && $2 !~ /^(libc|libm|ld-linux.*)\.so/ { print "and " $2 }' | sort -u
+}
+
 find_nvcc() {
     local nvcc
     for nvcc in "${CUDA_HOME:-/nowhere}/bin/nvcc" "$(type -P nvcc)" /usr/local/cuda/bin/nvcc; do
@@ -103,7 +110,7 @@ case "${1:-}" in
     else
         echo "gpu_check.sh: no nvcc here: the programs are compiled where they run"
     fi
-    echo "prepared: $build"
+    echo "prepared: $build, which needs $(needs 2>/dev/null | tr '\n' ' ')there"
     exit
     ;;
 --standin)

@@ -3,8 +3,10 @@
  *     check_files WEIGHTS SAMPLES OUTPUT
  *
  * reads the one into pageable and the other into pinned memory, copies both to the GPU, copies as
- * much back and writes it. The files are made beforehand; OUTPUT is what WEIGHTS held. */
+ * much back and writes it, and once more into the mapped file. The files are made beforehand;
+ * OUTPUT is twice what WEIGHTS held. */
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "tests/cuda/check.h"
@@ -39,13 +41,17 @@ int main(int argc, char **argv)
     GPU(cudaMemcpyAsync(b, pinned, samples, cudaMemcpyHostToDevice, stream));
     GPU(cudaStreamSynchronize(stream));
     GPU(cudaMemcpy(back, a, weights, cudaMemcpyDeviceToHost));
-    int fd = open(argv[3], O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    int fd = open(argv[3], O_RDWR | O_CREAT | O_TRUNC, 0666);
     MUST(fd >= 0);
     for (size_t at = 0; at < weights;) {
         ssize_t n = write(fd, back + at, weights - at);
         MUST(n > 0);
         at += (size_t)n;
     }
-    MUST(!close(fd));
+    MUST(!ftruncate(fd, (off_t)(2 * weights)));
+    char *mapped = mmap(NULL, 2 * weights, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    MUST(mapped != MAP_FAILED);
+    GPU(cudaMemcpy(mapped + weights, a, weights, cudaMemcpyDeviceToHost));
+    MUST(!munmap(mapped, 2 * weights) && !close(fd));
     return 0;
 }

@@ -22,9 +22,10 @@
  *   fatal TEXT               CUPTI shuts itself down
  *   fork                     a child makes a call and a copy, and exits
  *   read FILE                reads a file whole, into memory at `buffer`
- *   crowd threads=N rounds=N [bytes=N]     threads that make a call and a copy each round, from correlation 1000000
+ *   crowd threads=N rounds=N [bytes=N]     threads that make a call and a copy each round, from correlation 1000000;
+ *        amid=1: the script goes on meanwhile
  *   say TEXT                 a line on standard output
- *   exit [status=N]; _exit [status=N]
+ *   exit [status=N]; _exit [status=N]; exec PROGRAM
  *
  * start and end are NS after the start of the script (0: the record has no times); they may lie ahead. Numbers are
  * decimal or 0x...; `buffer` is the address of 64 MiB of this program, buffer+N N bytes on.
@@ -466,14 +467,14 @@ static void *one_of_crowd(void *user)
 static void run_crowd(const struct line *line)
 {
     enum { THREADS = 64 };
-    pthread_t threads[THREADS];
-    struct crowd crowds[THREADS];
+    static pthread_t threads[THREADS];
+    static struct crowd crowds[THREADS];
     size_t n = V("threads") < THREADS ? V("threads") : THREADS;
     for (size_t k = 0; k < n; k++) {
         crowds[k] = (struct crowd){1000000 * (k + 1), V("rounds"), value(line, "bytes", 4096)};
         pthread_create(&threads[k], NULL, one_of_crowd, &crowds[k]);
     }
-    for (size_t k = 0; k < n; k++)
+    for (size_t k = 0; k < n && !V("amid"); k++)
         pthread_join(threads[k], NULL);
 }
 
@@ -554,6 +555,8 @@ static void play(char *text)
         exit((int)V("status"));
     else if (!strcmp(word, "_exit"))
         _exit((int)V("status"));
+    else if (!strcmp(word, "exec"))
+        execl(line->rest, line->rest, (char *)NULL);
 }
 
 /* As a driver would that is not there: the library alone. */

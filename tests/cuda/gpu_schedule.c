@@ -6,22 +6,30 @@
  * commas:
  *
  *     kSTREAM,US        a kernel                      pSTREAM,BYTES  a copy there, pinned
- *     hSTREAM,BYTES     a copy there, pageable        bBYTES         the same, not asynchronous
+ *     hSTREAM,BYTES     a copy there, pageable        bBYTES,DEVICE  the same, not asynchronous
  *     oSTREAM,BYTES     a copy back, pinned           dSTREAM,BYTES  a copy within the device
  *     sSTREAM           waits for a stream            yEVENT         waits for an event
  *     rSTREAM,EVENT     records an event              wSTREAM,EVENT  lets a stream wait for it
- *     cUS               computes                      a              waits for all streams
+ *     cUS               computes                      aDEVICE        waits for all its streams
  *     tSEMAPHORE        waits for it                  gSEMAPHORE     posts it
  *
- * Stream 0 is the default one. Prints what became of each work: "THREAD STEP READY START END", in
- * ns of the monotonic clock. */
+ * Streams 0 to 7 are of the first device, 8 to 15 of the second; 0 and 8 are the default ones, 2,
+ * 4, 5, 10 and 12 are blocking, the others not. Prints what became of each work: "THREAD STEP READY
+ * START END", in ns of the monotonic clock. */
 #include <pthread.h>
 #include <semaphore.h>
 
 #include "tests/cuda/check.h"
 #include "tests/cuda/standin_gpu.h"
 
-enum { STREAMS = 8, EVENTS = 64, STEPS = 256, THREADS = 8, BYTES = 4 << 20 };
+enum {
+    OF_DEVICE = 8,
+    STREAMS = 2 * OF_DEVICE,
+    EVENTS = 64,
+    STEPS = 256,
+    THREADS = 8,
+    BYTES = 4 << 20
+};
 
 static cudaStream_t streams[STREAMS];
 static cudaEvent_t events[EVENTS];
@@ -41,8 +49,19 @@ static void compute(unsigned us)
         ;
 }
 
+static int is_blocking(unsigned stream)
+{
+    return stream == 2 || stream == 4 || stream == 5 || stream == 10 || stream == 12;
+}
+
+static unsigned device_of(char what, unsigned a, unsigned b)
+{
+    return what == 'b' ? b : what == 'a' ? a : strchr("kphodsrw", what) ? a / OF_DEVICE : 0;
+}
+
 static void step(char what, unsigned a, unsigned b)
 {
+    GPU(cudaSetDevice((int)device_of(what, a, b)));
     switch (what) {
     case 'k':
         GPU(spin_us(b, streams[a]));
@@ -101,7 +120,7 @@ static void *play(void *of)
         unsigned a = 0, b = 0;
         MUST(t->n < STEPS);
         sscanf(word + 1, "%u,%u", &a, &b);
-        MUST(a < STREAMS || strchr("bcytg", *word));
+        MUST(a < STREAMS || strchr("abcytg", *word));
         gpu_last = (struct gpu_times){0, 0, 0};
         step(*word, a, b);
         t->times[t->n] = gpu_last;
@@ -117,8 +136,12 @@ int main(int argc, char **argv)
     pinned = host_memory(1, BYTES);
     device = device_memory(BYTES);
     other = device_memory(BYTES);
-    for (int k = 1; k < STREAMS; k++)
-        GPU(cudaStreamCreateWithFlags(&streams[k], cudaStreamNonBlocking));
+    for (unsigned k = 0; k < STREAMS; k++) {
+        GPU(cudaSetDevice((int)(k / OF_DEVICE)));
+        if (k % OF_DEVICE)
+            GPU(cudaStreamCreateWithFlags(&streams[k], is_blocking(k) ? cudaStreamDefault
+                                                                      : cudaStreamNonBlocking));
+    }
     for (int k = 0; k < EVENTS; k++) {
         GPU(cudaEventCreate(&events[k]));
         sem_init(&semaphores[k], 0, 0);
@@ -130,7 +153,10 @@ int main(int argc, char **argv)
     play(&threads[0]);
     for (int k = 1; k < argc - 1; k++)
         MUST(!pthread_join(threads[k].id, NULL));
-    GPU(cudaDeviceSynchronize());
+    for (int k = 0; k < STREAMS / OF_DEVICE; k++) {
+        GPU(cudaSetDevice(k));
+        GPU(cudaDeviceSynchronize());
+    }
     for (int k = 0; k < argc - 1; k++)
         for (size_t s = 0; s < threads[k].n; s++)
             printf("%d %zu %llu %llu %llu\n", k, s,

@@ -8,6 +8,8 @@
  *     lost        pinned copies move nothing
  *     memory      device memory cannot be had, though there is enough
  *     NAME        the function of that name fails
+ *     secure      it asks for its environment by secure_getenv,
+ *     environ     or looks into it by itself
  */
 #include <dlfcn.h>
 #include <stdint.h>
@@ -35,10 +37,22 @@ static int is(const char *what)
             return FAILED;                                                                         \
     } while (0)
 
+static const char *look(const char *name)
+{
+    size_t n = strlen(name);
+    for (char **e = environ; *e; e++)
+        if (!strncmp(*e, name, n) && (*e)[n] == '=')
+            return *e + n + 1;
+    return NULL;
+}
+
 /* As the driver does it: whoever the environment names comes first. */
 static void load_injection(void)
 {
-    const char *path = getenv("CUDA_INJECTION64_PATH");
+    static const char name[] = "CUDA_INJECTION64_PATH";
+    const char *path = is("secure")    ? secure_getenv(name)
+                       : is("environ") ? look(name)
+                                       : getenv(name);
     void *library = path && strcmp(path, "none") ? dlopen(path, RTLD_NOW) : NULL;
     int (*initialize)(void);
     *(void **)&initialize = library ? dlsym(library, "InitializeInjection") : NULL;

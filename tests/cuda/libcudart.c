@@ -16,7 +16,13 @@ struct CUevent_st {
 
 /* --- a call, as it is told --- */
 
-enum { CONTEXT = 1 };
+/* Of the calling thread. */
+static _Thread_local int device;
+
+static uint32_t context(void)
+{
+    return (uint32_t)device + 1;
+}
 
 struct call {
     uint32_t id, correlation;
@@ -44,12 +50,12 @@ static void enter(struct call *c, CUpti_runtime_api_trace_cbid id, const char *n
     static uint32_t correlation;
     start();
     *c = (struct call){id, __atomic_add_fetch(&correlation, 1, __ATOMIC_SEQ_CST), name, parameters};
-    standin_enter(CUPTI_CB_DOMAIN_RUNTIME_API, id, name, c->correlation, CONTEXT, parameters);
+    standin_enter(CUPTI_CB_DOMAIN_RUNTIME_API, id, name, c->correlation, context(), parameters);
 }
 
 static cudaError_t leave(const struct call *c, cudaError_t result)
 {
-    standin_exit(CUPTI_CB_DOMAIN_RUNTIME_API, c->id, c->name, c->correlation, CONTEXT,
+    standin_exit(CUPTI_CB_DOMAIN_RUNTIME_API, c->id, c->name, c->correlation, context(),
                  c->parameters, (int)result);
     return result;
 }
@@ -63,7 +69,7 @@ static cudaError_t leave(const struct call *c, cudaError_t result)
 
 static struct gpu_stream *stream_of(cudaStream_t stream)
 {
-    return stream ? (struct gpu_stream *)stream : gpu_stream_default();
+    return stream ? (struct gpu_stream *)stream : gpu_stream_default(context());
 }
 
 static cudaError_t run(cudaStream_t stream, const struct gpu_op *op, uint32_t correlation)
@@ -71,6 +77,14 @@ static cudaError_t run(cudaStream_t stream, const struct gpu_op *op, uint32_t co
     uint64_t until = gpu_add(stream_of(stream), op, correlation);
     if (until)
         gpu_wait(until);
+    return cudaSuccess;
+}
+
+cudaError_t cudaSetDevice(int number)
+{
+    if (number < 0 || number >= GPU_DEVICES)
+        return cudaErrorInvalidDevice;
+    device = number;
     return cudaSuccess;
 }
 
@@ -100,7 +114,7 @@ cudaError_t cudaMallocManaged(void **memory, size_t bytes, unsigned flags)
 cudaError_t cudaFree(void *memory)
 {
     ENTER(cudaFree, v3020, memory);
-    gpu_wait(gpu_end(NULL));
+    gpu_wait(gpu_end_of_context(context()));
     gpu_memory_free(memory);
     LEAVE(cudaSuccess);
 }
@@ -227,9 +241,10 @@ cudaError_t spin_us(unsigned us, cudaStream_t stream)
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
 {
     ENTER(cudaStreamCreateWithFlags, v5000, stream, flags);
-    struct gpu_stream *s = gpu_stream_new();
+    struct gpu_stream *s =
+        gpu_stream_new(context(), flags & cudaStreamNonBlocking ? GPU_NON_BLOCKING : GPU_BLOCKING);
     if (s)
-        standin_stream_created((uint64_t)(uintptr_t)s, CONTEXT, s->number);
+        standin_stream_created((uint64_t)(uintptr_t)s, context(), s->number);
     *stream = (cudaStream_t)s;
     LEAVE(*stream ? cudaSuccess : cudaErrorMemoryAllocation);
 }
@@ -246,7 +261,7 @@ cudaError_t cudaDeviceSynchronize(void)
     struct call call_;
     enter(&call_, CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020, "cudaDeviceSynchronize",
           NULL);
-    gpu_wait(gpu_end(NULL));
+    gpu_wait(gpu_end_of_context(context()));
     LEAVE(cudaSuccess);
 }
 

@@ -4,8 +4,8 @@ and from what it is known to do: nothing of the analyzer is in it.
 A thread's next event begins as long after the one before as it was recorded. A call that waited ends
 as long after what it waited for as was recorded, or where it is made if that is later; one that did not
 wait may not begin before what it would have waited for. What runs in a stream begins at the
-latest of: the end of the one before it in the stream, of what an event waited for, each a little later,
-and its launch and the time that the launch takes to get there, which the stand-in tells."""
+latest of: the end of the one before it in the stream, of what an event waited for, of what the legacy default
+stream and the blocking ones wait for by themselves, each a little later, and its launch and the time that the launch takes to get there, which the stand-in tells."""
 import bisect
 import collections
 
@@ -14,6 +14,16 @@ OTHER = {"madvise", "mmap", "munmap"}  # I/O that libraries do by themselves
 GAP_NS = 50  # of the stand-in
 ROUNDED_NS, US_NS = 20, 1000
 RUNS = ("gpu_memcpy", "gpu_kernel")
+OF_DEVICE = 8  # streams; the first is the default one
+BLOCKING = {2, 4, 5, 10, 12}
+
+
+def follows(stream):
+    """The streams that one waits for by itself."""
+    first = stream - stream % OF_DEVICE
+    if stream == first:
+        return [s for s in sorted(BLOCKING) if s - s % OF_DEVICE == first]
+    return [first] if stream in BLOCKING else []
 
 
 class Work:
@@ -22,7 +32,7 @@ class Work:
     def __init__(self, letter, stream, call, ready, start, end):
         self.letter, self.stream, self.call, self.ready = letter, stream, call, ready
         self.start, self.end = start, end
-        self.before, self.waits = None, []
+        self.before, self.waits, self.by_itself = None, [], []
         self.copy = COPIES.get(letter)
 
 
@@ -80,7 +90,7 @@ class Replay:
                          key=lambda e: abs(e["t0_ns"] - started - clock))
             runs.remove(record)
             end = rest.get((record["tid"], record["t1_ns"]), record["t1_ns"])
-            self.works.append(Work(letter, 0 if letter == "b" else a,
+            self.works.append(Work(letter, OF_DEVICE * b if letter == "b" else a,
                                    (tids[thread], self.calls[thread][0][step]),
                                    record["t0_ns"] + ready - started, record["t0_ns"], end))
         assert not runs, runs
@@ -108,6 +118,17 @@ class Replay:
             k = bisect.bisect_left(launched.get(stream, []), ns)
             return [streams[stream][k - 1]] if k else []
 
+        def all_of(stream, ns):
+            """And what a default stream waits for."""
+            more = [] if stream % OF_DEVICE else follows(stream)
+            return [w for s in [stream, *more] for w in last(s, ns)]
+
+        def of_device(device, ns):
+            return [w for s in streams if s // OF_DEVICE == device for w in last(s, ns)]
+
+        for work in self.works:
+            now = self.event(work.call)["t0_ns"]
+            work.by_itself = [w for s in follows(work.stream) for w in last(s, now)]
         self.work_of = {work.call: work for work in self.works}
         self.waits = {}  # a call that waits: the works
         recorded = {}
@@ -116,20 +137,21 @@ class Replay:
                        for step, index in self.calls[number][0].items())
         for now, tid, index, (letter, a, b) in order:
             if letter == "r":
-                recorded[b] = last(a, now)
+                recorded[b] = all_of(a, now)
             elif letter == "w":
-                k = bisect.bisect_left(launched.get(a, []), now)
-                if k < len(streams[a]):
-                    streams[a][k].waits += recorded.get(b, [])
+                for stream in [a, *follows(a)]:
+                    k = bisect.bisect_left(launched.get(stream, []), now)
+                    if k < len(streams[stream]):
+                        streams[stream][k].waits += recorded.get(b, [])
             elif letter == "y":
                 self.waits[tid, index] = recorded.get(a, [])
             elif letter == "s":
-                self.waits[tid, index] = last(a, now)
+                self.waits[tid, index] = all_of(a, now)
             elif letter == "a":
-                self.waits[tid, index] = [w for s in streams for w in last(s, now)]
-        for index in self.calls[0][1]:  # the last call of the program
+                self.waits[tid, index] = of_device(a, now)
+        for device, index in enumerate(self.calls[0][1]):  # the last calls of the program
             now = self.lanes[self.root][index]["t0_ns"]
-            self.waits[self.root, index] = [w for s in streams for w in last(s, now)]
+            self.waits[self.root, index] = of_device(device, now)
 
     def event(self, call):
         return self.lanes[call[0]][call[1]]
@@ -183,7 +205,7 @@ class Replay:
             call = self.event(work.call)
             at = [self.enter(*work.call) + work.ready - call["t0_ns"]]
             at += [self.end(w) + self.gap(w, work)
-                   for w in ([work.before] if work.before else []) + work.waits]
+                   for w in ([work.before] if work.before else []) + work.waits + work.by_itself]
             self.known[key] = max(at)
         return self.known[key]
 

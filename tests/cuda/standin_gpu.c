@@ -14,7 +14,11 @@ enum { MEMORIES = 4096, DEFAULT_STREAM = 7 };
 static int locked;
 int gpu_moves_nothing;
 _Thread_local struct gpu_times gpu_last;
-static struct gpu_stream first = {.number = DEFAULT_STREAM}, *streams = &first;
+static struct gpu_stream defaults[GPU_DEVICES] = {
+    {.number = DEFAULT_STREAM, .context = 1, .next = &defaults[1]},
+    {.number = DEFAULT_STREAM, .context = 2},
+};
+static struct gpu_stream *streams = defaults;
 
 static void take(void)
 {
@@ -34,18 +38,20 @@ uint64_t gpu_now(void)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-struct gpu_stream *gpu_stream_default(void)
+struct gpu_stream *gpu_stream_default(uint32_t context)
 {
-    return &first;
+    return &defaults[context - 1];
 }
 
-struct gpu_stream *gpu_stream_new(void)
+struct gpu_stream *gpu_stream_new(uint32_t context, enum gpu_stream_kind kind)
 {
     static uint32_t number = DEFAULT_STREAM + 6;
     struct gpu_stream *s = calloc(1, sizeof *s);
     take();
     if (s) {
         s->number = number++;
+        s->context = context;
+        s->kind = kind;
         s->next = streams;
         streams = s;
     }
@@ -170,7 +176,8 @@ static void report_copy(const struct gpu_op *op, enum gpu_memory from, enum gpu_
     r.bytes = op->width * op->height;
     r.start = start;
     r.end = end;
-    r.contextId = 1;
+    r.contextId = s->context;
+    r.deviceId = s->context - 1;
     r.streamId = s->number;
     r.correlationId = correlation;
     r.copyCount = 1;
@@ -183,7 +190,9 @@ static void report(const struct gpu_op *op, enum gpu_memory from, enum gpu_memor
     if (op->what == GPU_COPY) {
         report_copy(op, from, to, s, start, end, correlation);
     } else if (op->what == GPU_SET) {
-        CUpti_ActivityMemset4 r = {.kind = CUPTI_ACTIVITY_KIND_MEMSET, .contextId = 1};
+        CUpti_ActivityMemset4 r = {.kind = CUPTI_ACTIVITY_KIND_MEMSET};
+        r.contextId = s->context;
+        r.deviceId = s->context - 1;
         r.value = (uint32_t)op->value;
         r.bytes = op->width * op->height;
         r.start = start;
@@ -193,7 +202,9 @@ static void report(const struct gpu_op *op, enum gpu_memory from, enum gpu_memor
         r.memoryKind = (uint16_t)to;
         standin_record(&r, sizeof r);
     } else {
-        CUpti_ActivityKernel10 r = {.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, .contextId = 1};
+        CUpti_ActivityKernel10 r = {.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL};
+        r.contextId = s->context;
+        r.deviceId = s->context - 1;
         r.start = start;
         r.end = end;
         r.streamId = s->number;
@@ -217,6 +228,27 @@ static uint64_t returns_at(const struct gpu_op *op, enum gpu_memory from, enum g
     return to == GPU_PAGEABLE || !op->asynchronous ? end : 0;
 }
 
+/* Whether one waits for the other by itself. */
+static int follows(const struct gpu_stream *s, const struct gpu_stream *other)
+{
+    return s->context == other->context &&
+           ((s->kind == GPU_DEFAULT && other->kind == GPU_BLOCKING) ||
+            (s->kind == GPU_BLOCKING && other->kind == GPU_DEFAULT));
+}
+
+/* When all before would let it begin. */
+static uint64_t free_from(const struct gpu_stream *s)
+{
+    uint64_t ns = s->last_ns > s->wait_ns ? s->last_ns : s->wait_ns;
+    for (const struct gpu_stream *o = streams; o; o = o->next) {
+        if (!follows(s, o))
+            continue;
+        ns = o->last_ns > ns ? o->last_ns : ns;
+        ns = o->wait_ns > ns ? o->wait_ns : ns;
+    }
+    return ns + GPU_GAP_NS;
+}
+
 uint64_t gpu_add(struct gpu_stream *s, const struct gpu_op *op, uint32_t correlation)
 {
     take();
@@ -227,11 +259,8 @@ uint64_t gpu_add(struct gpu_stream *s, const struct gpu_op *op, uint32_t correla
         give();
         return 0;
     }
-    uint64_t ready = gpu_now() + GPU_LAUNCH_NS, start = ready;
-    if (start < s->last_ns + GPU_GAP_NS)
-        start = s->last_ns + GPU_GAP_NS;
-    if (start < s->wait_ns + GPU_GAP_NS)
-        start = s->wait_ns + GPU_GAP_NS;
+    uint64_t ready = gpu_now() + GPU_LAUNCH_NS, start = free_from(s);
+    start = start < ready ? ready : start;
     enum gpu_memory from = op->what == GPU_COPY ? kind_of(op->from) : GPU_DEVICE;
     enum gpu_memory to = op->what == GPU_KERNEL ? GPU_DEVICE : kind_of(op->to);
     uint64_t end = s->last_ns = start + duration(op, from, to);
@@ -243,12 +272,23 @@ uint64_t gpu_add(struct gpu_stream *s, const struct gpu_op *op, uint32_t correla
     return returns_at(op, from, to, start, end);
 }
 
-uint64_t gpu_end(struct gpu_stream *stream)
+uint64_t gpu_end(const struct gpu_stream *stream)
+{
+    take();
+    uint64_t end = stream->last_ns;
+    for (const struct gpu_stream *s = streams; s; s = s->next)
+        if (stream->kind == GPU_DEFAULT && follows(stream, s) && s->last_ns > end)
+            end = s->last_ns;
+    give();
+    return end;
+}
+
+uint64_t gpu_end_of_context(uint32_t context)
 {
     uint64_t end = 0;
     take();
     for (const struct gpu_stream *s = streams; s; s = s->next)
-        if ((!stream || s == stream) && s->last_ns > end)
+        if (s->context == context && s->last_ns > end)
             end = s->last_ns;
     give();
     return end;

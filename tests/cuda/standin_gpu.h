@@ -21,8 +21,13 @@ enum {
 
 enum gpu_memory { GPU_PAGEABLE = 1, GPU_PINNED = 2, GPU_DEVICE = 3, GPU_MANAGED = 5 };
 
+/* What is put into the default stream of a context waits for its blocking ones, and they for it. */
+enum gpu_stream_kind { GPU_DEFAULT, GPU_BLOCKING, GPU_NON_BLOCKING };
+enum { GPU_DEVICES = 2 }; /* with one context each: its number + 1 */
+
 struct gpu_stream {
-    uint32_t number;
+    uint32_t number, context;
+    enum gpu_stream_kind kind;
     uint64_t last_ns, wait_ns; /* the end of all that was asked for; of what it must wait for */
     struct gpu_graph *capture; /* what is asked for goes there instead; NULL: runs */
     struct gpu_stream *next;
@@ -48,8 +53,8 @@ struct gpu_graph {
 uint64_t gpu_now(void);
 /* Set: no bytes move, so that what waits for them takes no longer than a GPU would. */
 extern int gpu_moves_nothing;
-struct gpu_stream *gpu_stream_new(void);
-struct gpu_stream *gpu_stream_default(void);
+struct gpu_stream *gpu_stream_new(uint32_t context, enum gpu_stream_kind kind);
+struct gpu_stream *gpu_stream_default(uint32_t context);
 
 /* Memory, so that its kind is known by its address. NULL: there is none. */
 void *gpu_memory_new(enum gpu_memory kind, size_t bytes);
@@ -64,8 +69,10 @@ struct gpu_times {
     uint64_t ready_ns, start_ns, end_ns;
 };
 extern _Thread_local struct gpu_times gpu_last;
-/* When all that was asked for will have ended; of one stream, of all with NULL. */
-uint64_t gpu_end(struct gpu_stream *stream);
+/* When all that was asked for will have ended: of a stream and what it waits for, and of a context.
+ */
+uint64_t gpu_end(const struct gpu_stream *stream);
+uint64_t gpu_end_of_context(uint32_t context);
 /* Moves the bytes, and waits until then. */
 void gpu_wait(uint64_t until_ns);
 

@@ -7,8 +7,8 @@ import sys
 
 import harness
 import html_page
+from gpu_script import PLAY, play, same
 from harness import Tap
-from test_gpu import PLAY, play, same
 
 BLOCKING = """\
 call cudaMemcpy corr=1 dst=0x7000 src=buffer bytes=1048576 kind=1 until=20000000

@@ -19,7 +19,7 @@ BYTES_MOST = 1 << 48
 ADOPTED, DUP = 1 << 31, 1 << 30
 
 # Section 8: what obj2 is. An open's path counts where it gave no descriptor.
-OTHER_DESC = {30, 31, 32, 43, 44, 45, 233}
+OTHER_DESC = {30, 31, 32, 43, 44, 45, 233, 249}
 OTHER_PATH = {79, 80, 81, 88, 89}
 OTHER_NAME = {1, 2, 3, 110, 112, 85}
 HAS_OFFSET = {22, 23, 26, 27, 9, 129, 100, 247, 248}
@@ -30,6 +30,7 @@ KINDS = {0: 0, 1: 1, 2: 3}  # of queues; those from 16 on are rings: 2
 BUFFERS = {*range(20, 30), *range(49, 55), 114, 115}  # rows that may have the address of theirs
 GPU = range(261, 273)
 GPU_LAUNCH = 266
+BUFFER = 249
 POSITIONED = {28, 29, 230, 231}  # -1: at no place of its own
 
 
@@ -390,6 +391,8 @@ class Run:
                 "bytes": row.bytes, "offset": offset, "result": row.result, "errno": row.err}
         if row.op in BUFFERS and row.addr:
             line |= {"addr": row.addr, "addr_bytes": row.obj2 or max(row.bytes, 0)}
+        if row.op == BUFFER:
+            line |= {"addr": row.addr, "addr_bytes": row.offset}
         if row.op in GPU:
             line["correlation"] = row.offset or None
             if row.op == GPU_LAUNCH and (row.addr or row.result):

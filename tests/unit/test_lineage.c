@@ -52,6 +52,25 @@ static void maps(uint32_t desc, uint64_t addr, uint64_t bytes, uint64_t t)
                                             .result = (int64_t)addr, .addr = bytes, .obj = desc});
 }
 
+/* What is stored there goes to the file. */
+static void maps_shared(uint32_t desc, uint64_t addr, uint64_t bytes, uint64_t t)
+{
+    maps(desc, addr, bytes, t);
+    rows[0].rows[rows[0].n - 1].obj2 = 1;
+}
+
+/* Of a vector's later piece, of a request. */
+static void buffer(int is_in, uint32_t desc, uint64_t addr, int64_t bytes, uint64_t t)
+{
+    iot_rows_add(&rows[0], (struct iot_row){.op = IOT_OP_BUFFER,
+                                            .t0 = START + t,
+                                            .t1 = START + t,
+                                            .result = is_in,
+                                            .offset = bytes,
+                                            .addr = addr,
+                                            .obj2 = desc});
+}
+
 static void unmaps(uint64_t addr, uint64_t bytes, uint64_t t)
 {
     iot_rows_add(&rows[0], (struct iot_row){.op = IOT_OP_MUNMAP, .t0 = START + t, .t1 = START + t + 1,
@@ -141,6 +160,36 @@ Test(lineage, the_latest_read_before_counts)
     moves(0, IOT_OP_PREAD, Y, BUFFER, 100, 300);
     copies(0, IOT_COPY_HTOD, BUFFER, 100, 400);
     EXPECT("", "/d/x.jpg", "/d/y.jpg");
+}
+
+Test(lineage, buffers_of_requests_and_of_later_pieces)
+{
+    buffer(1, MODEL, BUFFER, 100, 100);
+    buffer(1, X, BUFFER + 0x1000, 100, 100);
+    copies(0, IOT_COPY_HTOD, BUFFER, 100, 200);
+    copies(0, IOT_COPY_HTOD, BUFFER + 0x1000, 100, 300);
+    copies(0, IOT_COPY_DTOH, BUFFER, 100, 400);
+    copies(0, IOT_COPY_DTOH, BUFFER + 0x1000, 100, 500);
+    buffer(0, OUT, BUFFER + 0x1050, 10, 600);
+    buffer(0, Y, BUFFER + 0x2000, 10, 610);
+    buffer(0, Y, BUFFER, 0, 620);
+    buffer(1, Y, BUFFER, -1, 630);
+    copies(0, IOT_COPY_HTOD, BUFFER, 100, 700);
+    EXPECT("/d/m.safetensors", "/d/x.jpg", "", "/d/out.log", "");
+}
+
+Test(lineage, what_is_copied_into_a_mapped_file_goes_there)
+{
+    maps_shared(OUT, BUFFER, 0x2000, 100);
+    copies(0, IOT_COPY_DTOH, BUFFER + 0x1800, 0x1000, 200); /* in part */
+    copies(0, IOT_COPY_HTOD, BUFFER, 100, 300); /* what lies there is the file's still */
+    maps(X, BUFFER + 0x8000, 0x1000, 400);      /* a private one keeps it for itself */
+    copies(0, IOT_COPY_DTOH, BUFFER + 0x8000, 100, 500);
+    maps_shared(SHARED, BUFFER + 0x10000, 0x1000, 600); /* and memory is no file */
+    copies(0, IOT_COPY_DTOH, BUFFER + 0x10000, 100, 700);
+    unmaps(BUFFER, 0x2000, 800);
+    copies(0, IOT_COPY_DTOH, BUFFER, 100, 900);
+    EXPECT("/d/out.log", "/d/out.log", "", "", "");
 }
 
 Test(lineage, of_two_files_the_one_with_most_bytes)
