@@ -13,6 +13,7 @@ from pathlib import Path
 
 import harness
 from harness import Broken, Tap
+from tally import Tally
 from test_hazards import check_counts, dropped, told
 
 NOBODY = 65534
@@ -73,8 +74,8 @@ def full_disk(size, argv):
         # A child that gets no file at all counts nothing, and is told of.
         if not dropped(disk / "trace") and not harness.report(disk / "trace")["run"]["untraced"]:
             bad.append("nothing was counted as dropped, and no process as untraced")
-        events = harness.dump(disk / "trace")
-        if not events:
+        events = Tally(disk / "trace")
+        if not len(events):
             bad.append("the dump is empty")
         bad += told(stdout, events, disk / "trace")
         said = harness.run([harness.command(), "dump", disk / "trace"]).stderr
@@ -112,7 +113,7 @@ def relative_folder():
         (place / "below").mkdir()
         script = f"cd below && {harness.victim('victim_hazard_writes')} {{work}} 50; cd / && ls / > {{work}}/list"
         bad, _ = both(["/bin/sh", "-c", script], place, env_of("sub/trace"))
-        events = harness.dump(place / "sub" / "trace")
+        events = Tally(place / "sub" / "trace")
         bad += check_counts(b"did write data 50\n", events)
         if not any(e["op"] in ("openat", "opendir", "open") and e["path"] == "/" for e in events):
             bad.append("what ran in / left nothing in the folder of the run")
@@ -127,9 +128,9 @@ def limited(which, size, traced):
         bad, stdout = both(victim("writes", "3000"), place, env_of(place / "trace"),
                            lambda: resource.setrlimit(which, (size, size)))
         if traced:
-            bad += check_counts(stdout, harness.dump(place / "trace"))
+            bad += check_counts(stdout, Tally(place / "trace"))
         elif list(place.glob("trace/*.iot")):
-            bad += told(stdout, harness.dump(place / "trace"), place / "trace")
+            bad += told(stdout, Tally(place / "trace"), place / "trace")
         return bad
 
 
@@ -139,13 +140,13 @@ def under_valgrind():
     with harness.workplace() as place:
         bad, stdout = both(["valgrind", "--tool=none", "-q", *victim("writes", "3000")], place,
                            env_of(place / "trace"))
-        return bad + check_counts(stdout, harness.dump(place / "trace"))
+        return bad + check_counts(stdout, Tally(place / "trace"))
 
 
 MIB = 1 << 20
 ROWS = [
     ("a disk that is full soon", lambda: full_disk("300k", victim("writes", "60000"))),
-    ("a disk that fills up in the middle", lambda: full_disk("2m", victim("threads", "crowd", "200"))),
+    ("a disk that fills up in the middle", lambda: full_disk("1m", victim("threads", "crowd", "200"))),
     ("a disk that fills up under forked children",
      lambda: full_disk("156k", victim("children", "generations"))),
     ("a disk without room at all", no_room_at_all),
