@@ -54,8 +54,7 @@ static struct {
 
 static void find(void)
 {
-    const struct link_map *module = iot_modules_libc();
-#define STRAIGHT(ret, name, params, args) *(void **)&libc.name = iot_module_function(module, #name);
+#define STRAIGHT(ret, name, params, args) *(void **)&libc.name = iot_libc_function(#name);
     FUNCTIONS
 #undef STRAIGHT
 }

@@ -5,14 +5,23 @@
 #include <stdint.h>
 #include <sys/auxv.h>
 
+/* Nothing here may take a function of libc that copies or compares: they are found by this file (libc.c). */
+
 struct exports {
+    const struct link_map *module;
     const uint32_t *table, *old_table; /* an old one is all that some libraries have */
     const ElfW(Sym) *symbols;
     const char *strings;
     const ElfW(Versym) *versions;
     const ElfW(Verdef) *defined;
-    const uint32_t *buckets, *chains;
 };
+
+struct wanted {
+    const char *name, *version; /* NULL: any of them, or DEFAULT */
+    uint32_t hash;
+};
+
+static const char DEFAULT[] = ""; /* the version that a program gets that asks for none */
 
 /* The loader has turned most of these into addresses, but not where it may not write. */
 static const void *place(const struct link_map *module, ElfW(Addr) value)
@@ -28,7 +37,6 @@ static uint32_t hash_of(const char *name)
     return h;
 }
 
-/* Of our own, as libc's functions are found through this file (libc.c). */
 static int same(const char *a, const char *b)
 {
     while (*a && *a == *b)
@@ -36,11 +44,10 @@ static int same(const char *a, const char *b)
     return *a == *b;
 }
 
-/* 0: it has nothing. */
-static int exports_of(const struct link_map *module, struct exports *e)
+static void look_at(const struct link_map *module, struct exports *e)
 {
-    /* One by one: to clear it whole might take a function that is being looked up (libc.c). */
-    e->table = e->old_table = e->buckets = e->chains = NULL;
+    e->module = module;
+    e->table = e->old_table = NULL;
     e->symbols = NULL;
     e->strings = NULL;
     e->versions = NULL;
@@ -59,78 +66,18 @@ static int exports_of(const struct link_map *module, struct exports *e)
         else if (d->d_tag == DT_VERDEF)
             e->defined = place(module, d->d_un.d_ptr);
     }
-    if (!e->symbols || !e->strings)
-        return 0;
-    if (!e->table || !e->table[0])
-        return e->old_table != NULL;
-    /* Number of buckets, first symbol in them, words of the filter before them, its shift. */
-    e->buckets = e->table + 4 + e->table[2] * (sizeof(ElfW(Addr)) / sizeof *e->table);
-    e->chains = e->buckets + e->table[0];
-    return 1;
-}
-
-/* Which of several symbols of one name. */
-typedef int taken_function(const struct exports *e, uint32_t at, const char *version);
-
-static const ElfW(Sym) *is_it(const struct exports *e, uint32_t at, const char *name,
-                              const char *version, taken_function *taken)
-{
-    const ElfW(Sym) *symbol = e->symbols + at;
-    return symbol->st_shndx != SHN_UNDEF && same(e->strings + symbol->st_name, name) &&
-                   taken(e, at, version)
-               ? symbol
-               : NULL;
-}
-
-/* Symbols are counted in the old table's second word; few libraries have that alone, and none of them many. */
-static const ElfW(Sym) *find_in_all(const struct exports *e, const char *name, const char *version,
-                                    taken_function *taken)
-{
-    const ElfW(Sym) *found = NULL;
-    for (uint32_t at = 1; at < e->old_table[1] && !found; at++)
-        found = is_it(e, at, name, version, taken);
-    return found;
-}
-
-static const ElfW(Sym) *find(const struct exports *e, const char *name, const char *version,
-                             taken_function *taken)
-{
-    if (!e->buckets)
-        return find_in_all(e, name, version, taken);
-    uint32_t hash = hash_of(name), at = e->buckets[hash % e->table[0]], have = 1;
-    if (at < e->table[1])
-        return NULL;
-    const ElfW(Sym) *found = NULL;
-    do {
-        have = e->chains[at - e->table[1]];
-        if ((have | 1) == (hash | 1))
-            found = is_it(e, at, name, version, taken);
-        at++;
-    } while (!found && !(have & 1));
-    return found;
-}
-
-static int any(const struct exports *e, uint32_t at, const char *version)
-{
-    (void)e, (void)at, (void)version;
-    return 1;
-}
-
-void *iot_module_symbol(const struct link_map *module, const char *name)
-{
-    struct exports e;
-    const ElfW(Sym) *symbol = exports_of(module, &e) ? find(&e, name, NULL, any) : NULL;
-    return symbol ? (void *)(module->l_addr + symbol->st_value) : NULL;
+    if (e->table && !e->table[0])
+        e->table = NULL;
 }
 
 /* As the loader takes it: without a version that was asked for, the one that is not hidden. */
-static int of_version(const struct exports *e, uint32_t at, const char *version)
+static int is_version(const struct exports *e, uint32_t at, const char *version)
 {
     enum { HIDDEN = 0x8000, GLOBAL = 1 };
-    if (!e->versions)
+    if (!version || !e->versions)
         return 1;
     unsigned number = e->versions[at] & (HIDDEN - 1u);
-    if (!version)
+    if (version == DEFAULT)
         return number <= GLOBAL || !(e->versions[at] & HIDDEN);
     for (const ElfW(Verdef) *d = e->defined; d; d = (const void *)((const char *)d + d->vd_next)) {
         const ElfW(Verdaux) *name = (const void *)((const char *)d + d->vd_aux);
@@ -141,6 +88,66 @@ static int of_version(const struct exports *e, uint32_t at, const char *version)
     }
     return 0;
 }
+
+static const ElfW(Sym) *is_it(const struct exports *e, uint32_t at, const struct wanted *w)
+{
+    const ElfW(Sym) *s = e->symbols + at;
+    return s->st_shndx != SHN_UNDEF && ELF64_ST_BIND(s->st_info) != STB_LOCAL &&
+                   same(e->strings + s->st_name, w->name) && is_version(e, at, w->version)
+               ? s
+               : NULL;
+}
+
+/* Symbols are counted in the old table's second word; few libraries have that alone, and none of them many. */
+static const ElfW(Sym) *find_in_all(const struct exports *e, const struct wanted *w)
+{
+    const ElfW(Sym) *found = NULL;
+    for (uint32_t at = 1; e->old_table && at < e->old_table[1] && !found; at++)
+        found = is_it(e, at, w);
+    return found;
+}
+
+static const ElfW(Sym) *find(const struct exports *e, const struct wanted *w)
+{
+    if (!e->symbols || !e->strings)
+        return NULL;
+    if (!e->table)
+        return find_in_all(e, w);
+    /* Number of buckets, first symbol in them, words of the filter that follows, its shift. */
+    const uint32_t n = e->table[0], first = e->table[1], words = e->table[2], shift = e->table[3];
+    const ElfW(Addr) *filter = (const void *)(e->table + 4);
+    enum { BITS = 8 * sizeof *filter };
+    ElfW(Addr) word = words ? filter[w->hash / BITS % words] : 0;
+    if (!(word >> w->hash % BITS & word >> (w->hash >> shift) % BITS & 1))
+        return NULL;
+    const uint32_t *buckets = (const void *)(filter + words), *chains = buckets + n;
+    uint32_t at = buckets[w->hash % n], have = 1;
+    const ElfW(Sym) *found = NULL;
+    while (at >= first && !found) {
+        have = chains[at - first];
+        if ((have | 1) == (w->hash | 1))
+            found = is_it(e, at, w);
+        if (have & 1)
+            break;
+        at++;
+    }
+    return found;
+}
+
+static void *address(const struct exports *e, const ElfW(Sym) *symbol)
+{
+    return symbol ? (void *)(e->module->l_addr + symbol->st_value) : NULL;
+}
+
+void *iot_module_symbol(const struct link_map *module, const char *name)
+{
+    const struct wanted w = {name, NULL, hash_of(name)};
+    struct exports e;
+    look_at(module, &e);
+    return address(&e, find(&e, &w));
+}
+
+/* --- functions of libc, and of what stands before it --- */
 
 /* Of several for several processors the one that its own resolver takes, as the loader would ask it. */
 static void *chosen(void *resolver)
@@ -156,30 +163,12 @@ static void *chosen(void *resolver)
 #endif
 }
 
-void *iot_module_function(const struct link_map *module, const char *name)
+static void *function(const struct exports *e, const struct wanted *w)
 {
-    struct exports e;
-    const ElfW(Sym) *symbol = exports_of(module, &e) ? find(&e, name, NULL, of_version) : NULL;
-    if (!symbol)
-        return NULL;
-    void *function = (void *)(module->l_addr + symbol->st_value);
-    return ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC ? chosen(function) : function;
+    const ElfW(Sym) *symbol = find(e, w);
+    void *found = address(e, symbol);
+    return symbol && ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC ? chosen(found) : found;
 }
-
-int iot_module_has(const struct link_map *module, const char *name, const char *version)
-{
-    struct exports e;
-    return module && exports_of(module, &e) && find(&e, name, version, of_version);
-}
-
-const struct link_map *iot_modules_with(const struct link_map *first, const char *name)
-{
-    while (first && !iot_module_symbol(first, name))
-        first = first->l_next;
-    return first;
-}
-
-static const char of_libc[] = "gnu_get_libc_version";
 
 static const struct link_map *ours(void)
 {
@@ -188,16 +177,79 @@ static const struct link_map *ours(void)
     return dladdr1((void *)(uintptr_t)ours, &info, &map, RTLD_DL_LINKMAP) ? map : NULL;
 }
 
-const struct link_map *iot_modules_libc(void)
+static const struct link_map *libc_from(const struct link_map *first)
+{
+    while (first && !iot_module_symbol(first, "gnu_get_libc_version"))
+        first = first->l_next;
+    return first;
+}
+
+static const struct link_map *libc_of_all(void)
 {
     const struct link_map *first = ours();
     while (first && first->l_prev)
         first = first->l_prev;
-    return iot_modules_with(first, of_libc);
+    return libc_from(first);
 }
 
-const struct link_map *iot_modules_behind(void)
+int iot_modules_behind(void)
 {
     const struct link_map *us = ours();
-    return us && iot_modules_with(us->l_next, of_libc) ? us->l_next : NULL;
+    return us && libc_from(us->l_next);
+}
+
+void *iot_libc_function(const char *name)
+{
+    static struct exports libc;
+    if (!libc.module) {
+        const struct link_map *module = libc_of_all();
+        if (!module)
+            return NULL;
+        look_at(module, &libc);
+    }
+    const struct wanted w = {name, DEFAULT, hash_of(name)};
+    return function(&libc, &w);
+}
+
+/* What the loader looks through behind us. Started later, not preloaded, we have libc alone behind us. */
+static const struct link_map *behind(void)
+{
+    const struct link_map *us = ours();
+    return us && libc_from(us->l_next) ? us->l_next : libc_of_all();
+}
+
+/* Of the version that was asked for, of none, or of the first, which is all that libc has of what it keeps for
+ * old programs alone. */
+static void *any_function(const struct exports *e, const char *version, struct wanted *w)
+{
+    const char *const versions[] = {version ? version : DEFAULT, DEFAULT, "GLIBC_2.2.5",
+                                    "GLIBC_2.17"}; /* x86-64, aarch64 */
+    void *found = NULL;
+    for (size_t i = 0; i < sizeof versions / sizeof *versions && !found; i++) {
+        w->version = versions[i];
+        found = function(e, w);
+    }
+    return found;
+}
+
+void *iot_next_function(const char *name, const char *version)
+{
+    enum { KEPT = 128 };
+    static struct exports kept[KEPT];
+    static size_t n;
+    static const struct link_map *rest;
+    if (!n)
+        for (rest = behind(); rest && n < KEPT; rest = rest->l_next)
+            look_at(rest, &kept[n++]);
+    struct wanted w = {name, NULL, hash_of(name)};
+    for (size_t i = 0; i < n; i++, w.version = NULL)
+        if (find(&kept[i], &w))
+            return any_function(&kept[i], version, &w);
+    for (const struct link_map *m = rest; m; m = m->l_next, w.version = NULL) {
+        struct exports e;
+        look_at(m, &e);
+        if (find(&e, &w))
+            return any_function(&e, version, &w);
+    }
+    return NULL;
 }

@@ -1,29 +1,23 @@
 /* What loaded modules export, found without the loader: its functions take locks that the program may hold,
- * and where they find nothing they allocate. */
+ * and on a miss they make a text by the program's allocator, which a sanitizer's is not ready for as early as
+ * this library starts. */
 #ifndef IOT_PRELOAD_MODULE_SYMBOLS_H
 #define IOT_PRELOAD_MODULE_SYMBOLS_H
 
 #include <link.h>
 
-/* The address of a symbol that the module itself defines; NULL if it has none of that name. Not for the
- * kernel's own module, and not for one that is being unloaded. */
+/* The address of a symbol that the module itself defines; NULL if it has none of that name. Not for one that is
+ * being unloaded. */
 void *iot_module_symbol(const struct link_map *module, const char *name);
 
-/* The function of that name which a program gets that asks for no version; NULL if the module has none. */
-void *iot_module_function(const struct link_map *module, const char *name);
+/* Whether libc is behind this library: it was preloaded, and not loaded later by somebody. */
+int iot_modules_behind(void);
 
-/* Whether the module has the symbol with that version, or, where `version` is NULL, as one that asks for none
- * finds it. */
-int iot_module_has(const struct link_map *module, const char *name, const char *version);
+/* Of libc itself, whoever else has one of that name; NULL if it has none. */
+void *iot_libc_function(const char *name);
 
-/* The module that has the symbol, in whatever version: `first` or the next behind it; NULL if none has. */
-const struct link_map *iot_modules_with(const struct link_map *first, const char *name);
-
-/* What the loader looks through behind this library, libc with it; NULL where this library was not preloaded,
- * but loaded by somebody later. */
-const struct link_map *iot_modules_behind(void);
-
-/* libc itself. */
-const struct link_map *iot_modules_libc(void);
+/* Of the next module behind this library that has a function of that name: that of the version, where it has
+ * it, else the one that is for programs which ask for none. NULL if there is none. At the start alone. */
+void *iot_next_function(const char *name, const char *version);
 
 #endif

@@ -1,6 +1,5 @@
 #include "preload/real.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stddef.h>
 
@@ -38,36 +37,15 @@ static long missing(void)
     return -1;
 }
 
-/* What is not there is not asked for: on a miss the loader makes a text of it by the program's allocator, and
- * that of a sanitizer is not ready as early as this. The next library that has the function at all is the one
- * that is meant: one that stands before libc, as a sanitizer does, seldom has versions. What libc keeps for
- * old programs alone has its first version and no newer one. */
-static void *find(const struct link_map *behind, const char *name, const char *version)
-{
-    static const char *const first[] = {"GLIBC_2.2.5", "GLIBC_2.17"}; /* x86-64, aarch64 */
-    const struct link_map *next = iot_modules_with(behind, name);
-    if (version && iot_module_has(next, name, version))
-        return dlvsym(RTLD_NEXT, name, version);
-    if (iot_module_has(next, name, NULL))
-        return dlsym(RTLD_NEXT, name);
-    for (size_t k = 0; k < sizeof first / sizeof *first; k++)
-        if (iot_module_has(next, name, first[k]))
-            return dlvsym(RTLD_NEXT, name, first[k]);
-    return NULL;
-}
-
 /* Goes on behind what is being looked up already, should the lookup itself call a wrapper. */
 void iot_real_start(void)
 {
     static volatile size_t next;
-    const struct link_map *behind = iot_modules_behind();
-    if (!behind)
-        behind = iot_modules_libc();
     while (next < sizeof symbols / sizeof *symbols) {
         const struct symbol *s = &symbols[next++];
         void **real = (void **)((char *)&iot_real + s->at);
         *real = (void *)missing;
-        void *found = find(behind, s->name, s->version);
+        void *found = iot_next_function(s->name, s->version);
         if (found)
             *real = found;
     }
