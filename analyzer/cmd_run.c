@@ -372,7 +372,7 @@ static int check(const struct options *o)
         }
     if (parts[MAX_SIZE] && (iot_window_size(parts[MAX_SIZE], &n) || n < IOT_KEPT_BYTES_MIN ||
                             n > IOT_KEPT_BYTES_MAX)) {
-        iot_error("run: --max-size is a size from 4M to 4G, not '%s'", parts[MAX_SIZE]);
+        iot_error("run: --max-size is a size from 4M to 256G, not '%s'", parts[MAX_SIZE]);
         return -1;
     }
     if (parts[STEPS] && parts[AFTER]) {

@@ -14,7 +14,7 @@ import schema
 from harness import Broken
 
 NUMBER, SIGNED = rb"\d+", rb"-?\d+"
-TEXT = rb'(?:[^"\\\n]|\\.)*"'
+TEXT = rb'[^"\\\n]*(?:\\.[^"\\\n]*)*"'
 PATH = rb'null|"(?:/|[^"\\/:\n]+:)' + TEXT  # absolute, or of a named kind
 FIELDS = {"t0_ns": NUMBER, "t1_ns": NUMBER, "pid": NUMBER, "tid": NUMBER, "lane": NUMBER, "op": rb'"\w+"',
           "fd": rb"null|" + SIGNED, "path": PATH, "path2": rb'null|"' + TEXT, "bytes": NUMBER,
