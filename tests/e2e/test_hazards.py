@@ -61,7 +61,7 @@ def valgrind():
 
 WAYS = {
     "plain": Way(),
-    "between": Way(preload="{before} {rest} {behind}",
+    "between": Way(preload="{before} {rest} {behind}", alone=True,
                    without={"run-time first": "it is not, between others"}),
     "busy": Way(load=True, timeout=600),
     "valgrind": Way(command=valgrind(), timeout=600, env={"VALGRIND_LAUNCHER": "/usr/bin/valgrind"}, alone=True,
@@ -404,12 +404,13 @@ def shown(way, stdout, work):
 
 @functools.cache
 def alone(row, way_name):
-    """What it writes to standard output without the preload."""
+    """What it writes to standard output without the preload, but in the company of others."""
     hazard, way = HAZARDS[row], WAYS[way_name]
     with harness.workplace() as place:
         place.chmod(0o755)
         work = fresh(place / "work")
         env = (hazard.env(work) if hazard.env else {}) | way.env
+        env |= {"LD_PRELOAD": libraries(way.preload.format(rest="", before="{before}", behind="{behind}"))}
         done = harness.run(argv_of(hazard, work, way), harness.plain(env), place, way.timeout)
         if done.status != hazard.status:
             kind = NotAlone if way.alone else Broken
