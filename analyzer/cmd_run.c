@@ -315,7 +315,7 @@ static void tell(const struct shared *shared, const struct options *options,
     else
         iot_error("run: nothing was recorded: %s%s; the trace folder %s %s", program->path,
                   program->obstacle ? " cannot be traced"
-                                    : " did not load libiotrace.so, or could not write there",
+                                    : " did not load libiotrace.so, could not write there, or had no memory for it",
                   shared->folder,
                   iot_run_folder_drop(shared->folder, shared->made) ? "stays" : "was empty and is gone");
 }

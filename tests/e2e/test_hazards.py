@@ -332,7 +332,7 @@ HAZARDS = [
     Hazard("what a program sees of itself", "visible"),
     Hazard("no limits", "limits", ["none"]),
     *(Hazard(f"limits: {way}", "limits", [way], check=told_of)
-      for way in ("as", "mlockall", "fsize")),
+      for way in ("as", "data", "mlockall", "fsize")),
     *(Hazard(f"limits: {way}", "limits", [way], check=child_told_of)
       for way in ("nofile", "setuid", "chroot")),
     Hazard("a seccomp filter by prctl", "seccomp", ["prctl"]),
@@ -473,8 +473,10 @@ def tasks(rows, way):
     return [(row, way, 1 if HAZARDS[row].slow else wanted, SECONDS) for row in rows]
 
 
-def note_passes(rows, gave, began, told):
-    """Says under --full how many passes have ended, so that an end before the last is no loss."""
+def note_passes(rows, gave, began, told, row):
+    """Says under --full what fell and how many passes have ended, so that an end before the last is no loss."""
+    if harness.full() and isinstance(gave[row][-1], list) and gave[row][-1]:
+        print(f"# {HAZARDS[row].name}, run {len(gave[row])}: {'; '.join(map(str, gave[row][-1]))}", flush=True)
     ended = min(len(gave[row]) for row in rows)
     if harness.full() and ended > told:
         failed = sum(isinstance(g, list) and g != [] for row in rows for g in gave[row])
@@ -509,7 +511,7 @@ def main():
             multiprocessing.get_context("fork").Pool(os.cpu_count()) as pool:
         for row, these in pool.imap_unordered(runs_of, tasks(rows, args.way)):
             gave[row] += these
-            told = note_passes(rows, gave, began, told)
+            told = note_passes(rows, gave, began, told, row)
     out = Tap()
     for row in asked:
         if row in left_out:

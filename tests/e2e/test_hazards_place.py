@@ -134,6 +134,32 @@ def limited(which, size, traced):
         return bad
 
 
+def too_little_memory():
+    """Nothing can be recorded, and the program is none the worse."""
+    bad = []
+    for which, size in ((resource.RLIMIT_DATA, 4 * MIB), (resource.RLIMIT_AS, 16 * MIB)):
+        with harness.workplace() as place:
+            (place / "work0").mkdir()
+            argv = [str(a).format(work=place / "work0") for a in victim("writes", "30")]
+            done = subprocess.run([harness.command(), "run", "-o", place / "trace", "--", *argv], env=harness.plain(),
+                                  capture_output=True, timeout=120,
+                                  preexec_fn=lambda: resource.setrlimit(which, (size, size)))
+            if done.returncode or b"did write data 30" not in done.stdout:
+                bad.append(f"status {done.returncode}, {done.stdout!r}")
+            if b"nothing was recorded" not in done.stderr or done.stderr.count(b"\n") != 1:
+                bad.append(f"it says {done.stderr!r}")
+    return bad
+
+
+def no_overcommit():
+    """Where the machine is set so already: it is not for a test to set it."""
+    if Path("/proc/sys/vm/overcommit_memory").read_text().strip() != "2":
+        raise NotHere("vm.overcommit_memory is not 2")
+    with harness.workplace() as place:
+        bad, stdout = both(victim("threads", "crowd", "200"), place, env_of(place / "trace"))
+        return bad + check_counts(stdout, Tally(place / "trace"))
+
+
 def under_valgrind():
     if not shutil.which("valgrind"):
         raise NotHere("valgrind is not installed")
@@ -155,6 +181,10 @@ ROWS = [
     ("a relative folder", relative_folder),
     ("address space limited from the start", lambda: limited(resource.RLIMIT_AS, 256 * MIB, True)),
     ("address space limited tightly", lambda: limited(resource.RLIMIT_AS, 16 * MIB, False)),
+    ("data limited from the start", lambda: limited(resource.RLIMIT_DATA, 64 * MIB, True)),
+    ("data limited tightly", lambda: limited(resource.RLIMIT_DATA, 4 * MIB, False)),
+    ("`run` says what was too little memory", too_little_memory),
+    ("all memory spoken for (vm.overcommit_memory=2)", no_overcommit),
     ("file size limited from the start", lambda: limited(resource.RLIMIT_FSIZE, 4 * MIB, True)),
     ("file size limited tightly", lambda: limited(resource.RLIMIT_FSIZE, 64 * 1024, False)),
     ("four descriptors", lambda: limited(resource.RLIMIT_NOFILE, 4, True)),
