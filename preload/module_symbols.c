@@ -5,7 +5,8 @@
 #include <stdint.h>
 #include <sys/auxv.h>
 
-/* Nothing here may take a function of libc that copies or compares: they are found by this file (libc.c). */
+/* Nothing here may take a function of libc that copies or compares: they are found by this file
+ * (libc.c). */
 
 struct exports {
     const struct link_map *module;
@@ -98,7 +99,8 @@ static const ElfW(Sym) *is_it(const struct exports *e, uint32_t at, const struct
                : NULL;
 }
 
-/* Symbols are counted in the old table's second word; few libraries have that alone, and none of them many. */
+/* Symbols are counted in the old table's second word; few libraries have that alone, and none of
+ * them many. */
 static const ElfW(Sym) *find_in_all(const struct exports *e, const struct wanted *w)
 {
     const ElfW(Sym) *found = NULL;
@@ -149,7 +151,8 @@ void *iot_module_symbol(const struct link_map *module, const char *name)
 
 /* --- functions of libc, and of what stands before it --- */
 
-/* Of several for several processors the one that its own resolver takes, as the loader would ask it. */
+/* Of several for several processors the one that its own resolver takes, as the loader would ask
+ * it. */
 static void *chosen(void *resolver)
 {
 #if defined(__aarch64__)
@@ -211,15 +214,16 @@ void *iot_libc_function(const char *name)
     return function(&libc, &w);
 }
 
-/* What the loader looks through behind us. Started later, not preloaded, we have libc alone behind us. */
+/* What the loader looks through behind us. Started later, not preloaded, we have libc alone behind
+ * us. */
 static const struct link_map *behind(void)
 {
     const struct link_map *us = ours();
     return us && libc_from(us->l_next) ? us->l_next : libc_of_all();
 }
 
-/* Of the version that was asked for, of none, or of the first, which is all that libc has of what it keeps for
- * old programs alone. */
+/* Of the version that was asked for, of none, or of the first, which is all that libc has of what
+ * it keeps for old programs alone. */
 static void *any_function(const struct exports *e, const char *version, struct wanted *w)
 {
     const char *const versions[] = {version ? version : DEFAULT, DEFAULT, "GLIBC_2.2.5",

@@ -17,6 +17,7 @@ import multiprocessing
 import os
 import re
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -494,6 +495,7 @@ def verdict(out, name, gave):
 
 
 def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that no load goes on behind a time limit
     parser = argparse.ArgumentParser()
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--way", choices=WAYS, default="plain")
@@ -508,7 +510,8 @@ def main():
     rows = [i for i in asked if i not in left_out]
     gave, began, told = collections.defaultdict(list), time.monotonic(), 0
     with load(way.load), sanitized.folder_for_all(), \
-            multiprocessing.get_context("fork").Pool(os.cpu_count()) as pool:
+            multiprocessing.get_context("fork").Pool(os.cpu_count(), signal.signal,
+                                                     (signal.SIGTERM, signal.SIG_DFL)) as pool:
         for row, these in pool.imap_unordered(runs_of, tasks(rows, args.way)):
             gave[row] += these
             told = note_passes(rows, gave, began, told, row)

@@ -1,6 +1,7 @@
-/* Rows of every kind that others than plain calls have: file locks, faults that nobody saw, frames of Python,
- * GPUs. Each number of each of them is made a hostile one in turn, under checksums that fit, and all the way to
- * the report nothing falls; and sums over many of them do not wrap. Worth most with sanitizers in the build. */
+/* Rows of every kind that others than plain calls have: file locks, faults that nobody saw, frames
+ * of Python, GPUs. Each number of each of them is made a hostile one in turn, under checksums that
+ * fit, and all the way to the report nothing falls; and sums over many of them do not wrap. Worth
+ * most with sanitizers in the build. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +62,8 @@ static void locks(void)
         uint64_t t = lane * 1000;
         event(lane, IOT_OP_THREAD_START, 10, 10, (struct iot_row){.result = 0});
         event(lane, IOT_OP_FLOCK, t, t + 5, (struct iot_row){.obj = lane, .offset = 2});
-        event(lane, IOT_OP_FILE_LOCK, t + 10, t + 600, (struct iot_row){.obj = lane, .offset = lane - 1});
+        event(lane, IOT_OP_FILE_LOCK, t + 10, t + 600,
+              (struct iot_row){.obj = lane, .offset = lane - 1});
         event(lane, IOT_OP_WRITE, t + 610, t + 800,
               (struct iot_row){.obj = lane, .bytes = 100, .result = 100, .site = 4});
         event(lane, IOT_OP_LOCKF, t + 810, t + 815, (struct iot_row){.obj = lane, .offset = 0});
@@ -70,31 +72,46 @@ static void locks(void)
 
 static void faults(void)
 {
-    event(0, IOT_OP_MMAP, 100, 110, (struct iot_row){.obj = 1, .result = 0x700000000000, .addr = 1 << 20});
-    event(0, IOT_OP_FAULTS, 120, 900, (struct iot_row){.result = 300, .offset = 700, .addr = UINT64_C(5) << 32 | 9});
+    event(0, IOT_OP_MMAP, 100, 110,
+          (struct iot_row){.obj = 1, .result = 0x700000000000, .addr = 1 << 20});
+    event(0, IOT_OP_FAULTS, 120, 900,
+          (struct iot_row){.result = 300, .offset = 700, .addr = UINT64_C(5) << 32 | 9});
     event(0, IOT_OP_FAULTS_UNSEEN, 910, 910, (struct iot_row){.result = 12});
     event(0, IOT_OP_RESIDENT, 920, 930,
-          (struct iot_row){.obj = 1, .result = 4096, .offset = 1 << 20, .addr = 0x700000000000, .bytes = 4096});
+          (struct iot_row){
+              .obj = 1, .result = 4096, .offset = 1 << 20, .addr = 0x700000000000, .bytes = 4096});
     event(0, IOT_OP_READ, 950, 990,
           (struct iot_row){.obj = 1, .bytes = 4096, .result = 4096, .addr = 0x7000f000, .site = 4});
 }
 
 static void gpu(void)
 {
-    static const unsigned work[] = {IOT_OP_GPU_MEMCPY, IOT_OP_GPU_KERNEL, IOT_OP_GPU_COLLECTIVE, IOT_OP_GPU_MEMSET};
+    static const unsigned work[] = {IOT_OP_GPU_MEMCPY, IOT_OP_GPU_KERNEL, IOT_OP_GPU_COLLECTIVE,
+                                    IOT_OP_GPU_MEMSET};
     event(0, IOT_OP_GPU_UNSEEN, 995, 995, (struct iot_row){.obj2 = 1, .offset = 12, .result = 1});
     for (unsigned k = 0; k < 4; k++) {
         uint64_t t = 1000 + 1000 * k;
         int64_t correlation = k + 1;
         event(0, IOT_OP_GPU_LAUNCH, t, t + 9,
-              (struct iot_row){.obj = k == 1 ? 7 : 0, .offset = correlation, .addr = k ? 0 : 0x7000f000, .bytes = 64});
+              (struct iot_row){.obj = k == 1 ? 7 : 0,
+                               .offset = correlation,
+                               .addr = k ? 0 : 0x7000f000,
+                               .bytes = 64});
         event(STREAM, work[k], t + 20, t + 500,
-              (struct iot_row){.obj = k == 2 ? 5 : k == 1 ? 7 : 0, .obj2 = k == 2 ? 6 : 0, .offset = correlation,
-                               .bytes = 4096, .result = k ? 0 : 1, .addr = 257});
-        event(0, IOT_OP_GPU_SYNC, t + 30, t + 510, (struct iot_row){.offset = correlation, .result = 3 + 256 * k, .obj = 1});
+              (struct iot_row){.obj = k == 2   ? 5
+                                      : k == 1 ? 7
+                                               : 0,
+                               .obj2 = k == 2 ? 6 : 0,
+                               .offset = correlation,
+                               .bytes = 4096,
+                               .result = k ? 0 : 1,
+                               .addr = 257});
+        event(0, IOT_OP_GPU_SYNC, t + 30, t + 510,
+              (struct iot_row){.offset = correlation, .result = 3 + 256 * k, .obj = 1});
     }
     event(0, IOT_OP_GPU_EVENT_RECORD, 5100, 5110, (struct iot_row){.offset = 9, .obj = 1});
-    event(0, IOT_OP_GPU_EVENT_WAIT, 5120, 5130, (struct iot_row){.offset = 10, .obj = 1, .result = 256 * 9});
+    event(0, IOT_OP_GPU_EVENT_WAIT, 5120, 5130,
+          (struct iot_row){.offset = 10, .obj = 1, .result = 256 * 9});
 }
 
 static void make(void)
@@ -115,7 +132,8 @@ static void save(void)
     iot_written_header(&file)->end = IOT_END_EXIT;
     iot_written_fact(&file, IOT_FACT_EXE, "/app/train", 10);
     for (uint32_t l = 0; l < LANES; l++)
-        iot_written_half(&file, iot_written_segment(&file, IOT_SEGMENT_ROWS, l), 0, l, 200 + l, 1, &rows[l]);
+        iot_written_half(&file, iot_written_segment(&file, IOT_SEGMENT_ROWS, l), 0, l, 200 + l, 1,
+                         &rows[l]);
     iot_written_save(&file, folder, "a.iot");
     iot_written_free(&file);
 }
@@ -126,7 +144,8 @@ static int64_t reported(void)
     char error[512] = "";
     struct iot_reporting reporting;
     int64_t bytes = -1, of_objects = 0;
-    if (iot_reporting_make(&reporting, folder, &(struct iot_reporting_how){.top = SIZE_MAX}, error)) {
+    if (iot_reporting_make(&reporting, folder, &(struct iot_reporting_how){.top = SIZE_MAX},
+                           error)) {
         cr_assert(error[0] && !strchr(error, '\n'), "\"%s\" is no line", error);
     } else {
         const struct iot_report *r = &reporting.report;
@@ -151,7 +170,8 @@ Test(damage_kinds, whole)
     cr_assert_eq(reported(), 2 * 100 + 3 * 4096);
 }
 
-static const int64_t hostile[] = {0, 1, -1, 1000, INT32_MAX, (int64_t)1 << 32, (int64_t)1 << 48, INT64_MAX, INT64_MIN};
+static const int64_t hostile[] = {
+    0, 1, -1, 1000, INT32_MAX, (int64_t)1 << 32, (int64_t)1 << 48, INT64_MAX, INT64_MIN};
 
 /* The widths of a row's fields, in their order. */
 static const size_t widths[] = {8, 8, 8, 8, 8, 8, 4, 4, 4, 2, 2};
@@ -186,8 +206,12 @@ Test(damage_kinds, every_operation_with_hostile_numbers, .timeout = 600)
             rows[1].n = n;
             for (unsigned twice = 0; twice < 3; twice++)
                 event(1, op, 2000, 2000 + 10 * k,
-                      (struct iot_row){.obj = 1, .obj2 = 2, .bytes = hostile[k], .result = hostile[k],
-                                       .offset = hostile[(k + twice) % 9], .addr = (uint64_t)hostile[k]});
+                      (struct iot_row){.obj = 1,
+                                       .obj2 = 2,
+                                       .bytes = hostile[k],
+                                       .result = hostile[k],
+                                       .offset = hostile[(k + twice) % 9],
+                                       .addr = (uint64_t)hostile[k]});
             save();
             reported();
         }
@@ -204,18 +228,21 @@ static void sum_of(unsigned op, int64_t bytes, size_t n)
     define();
     for (size_t i = 0, epoch = 1; i < n; epoch++) {
         while (rows->n < IOT_HALF_ROWS && i < n) {
-            event(0, op, 100 + 10 * i, 105 + 10 * i,
-                  (struct iot_row){.obj = 1, .obj2 = 2, .bytes = bytes, .result = 1, .addr = 1 + i});
+            event(
+                0, op, 100 + 10 * i, 105 + 10 * i,
+                (struct iot_row){.obj = 1, .obj2 = 2, .bytes = bytes, .result = 1, .addr = 1 + i});
             i++;
         }
-        struct iot_block_header h = {.tid = 100, .epoch = (uint32_t)epoch, .anchor = {START + 1, START + 1}};
+        struct iot_block_header h = {
+            .tid = 100, .epoch = (uint32_t)epoch, .anchor = {START + 1, START + 1}};
         iot_written_append(&file, &place, h, rows);
         rows->n = 0;
     }
     iot_written_save(&file, folder, "a.iot");
     iot_written_free(&file);
     int64_t total = reported();
-    cr_assert(total >= 0 && total <= IOT_SUM_MAX, "%s: %ld bytes", iot_op_info(op)->name, (long)total);
+    cr_assert(total >= 0 && total <= IOT_SUM_MAX, "%s: %ld bytes", iot_op_info(op)->name,
+              (long)total);
     char error[512];
     struct iot_trace *t = iot_trace_read(folder, error);
     cr_assert_gt(t->salvaged_processes, 0u);
@@ -225,7 +252,8 @@ static void sum_of(unsigned op, int64_t bytes, size_t n)
 
 Test(damage_kinds, sums_do_not_wrap, .timeout = 300)
 {
-    static const unsigned ops[] = {IOT_OP_READ, IOT_OP_WRITE, IOT_OP_SENDFILE, IOT_OP_RESIDENT, IOT_OP_GPU_MEMCPY};
+    static const unsigned ops[] = {IOT_OP_READ, IOT_OP_WRITE, IOT_OP_SENDFILE, IOT_OP_RESIDENT,
+                                   IOT_OP_GPU_MEMCPY};
     for (size_t k = 0; k < sizeof ops / sizeof *ops; k++) {
         sum_of(ops[k], (int64_t)1 << 48, 33000);
         sum_of(ops[k], -((int64_t)1 << 48), 33000);
@@ -245,12 +273,15 @@ Test(damage_kinds, usage_of_many_processes_does_not_wrap)
         snprintf(name, sizeof name, "%u.iot", p);
         memset(rows, 0, sizeof *rows);
         event(0, IOT_OP_START, p, p, (struct iot_row){.obj = UINT32_MAX});
-        iot_written_half(&file, iot_written_segment(&file, IOT_SEGMENT_ROWS, 0), 0, 0, 100 + p, 1, rows);
+        iot_written_half(&file, iot_written_segment(&file, IOT_SEGMENT_ROWS, 0), 0, 0, 100 + p, 1,
+                         rows);
         iot_written_save(&file, folder, name);
         iot_written_free(&file);
     }
     struct iot_reporting reporting;
-    cr_assert_eq(iot_reporting_make(&reporting, folder, &(struct iot_reporting_how){.top = SIZE_MAX}, error), 0);
+    cr_assert_eq(
+        iot_reporting_make(&reporting, folder, &(struct iot_reporting_how){.top = SIZE_MAX}, error),
+        0);
     const struct iot_report *r = &reporting.report;
     cr_expect_eq(r->run.storage_read_bytes, (uint64_t)IOT_SUM_MAX);
     cr_expect_eq(r->run.storage_write_bytes, (uint64_t)IOT_SUM_MAX);

@@ -1,4 +1,5 @@
-/* A trace that keeps the newest, of a size that no test can write: segments beyond those of 4 GiB. */
+/* A trace that keeps the newest, of a size that no test can write: segments beyond those of 4 GiB.
+ */
 #include <criterion/criterion.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -23,16 +23,18 @@ static const struct {
 #define READS(ret, sym, op, params, ...) HAND(ret, sym, op, params)
 #define WRITES(ret, sym, op, params, ...) HAND(ret, sym, op, params)
 #define PRINTS(sym, op, params, ...) HAND(int, sym, op, params)
-#include "preload/wrappers.def"
 #include "preload/stdio.def"
+#include "preload/wrappers.def"
 };
 
 enum { WRAPPED = sizeof wrapped / sizeof *wrapped };
 
-/* A sanitizer before libc has no versions: the loader skips it where one is asked for, and that is not wanted. */
+/* A sanitizer before libc has no versions: the loader skips it where one is asked for, and that is
+ * not wanted. */
 static int as_the_loader(const char *name, const char *version, void *found)
 {
-    void *plain = dlsym(RTLD_NEXT, name), *other = version ? dlvsym(RTLD_NEXT, name, version) : NULL;
+    void *plain = dlsym(RTLD_NEXT, name),
+         *other = version ? dlvsym(RTLD_NEXT, name, version) : NULL;
     if (!plain && !other)
         other = dlvsym(RTLD_NEXT, name, "GLIBC_2.2.5");
     if (!plain && !other)
@@ -71,5 +73,6 @@ Test(module_symbols, what_is_not_there)
     cr_expect_null(iot_next_function("no_such_function", "GLIBC_2.2.5"));
     cr_expect_null(iot_libc_function("no_such_function"));
     /* Of a version that there is not, the one that asks for none. */
-    cr_expect_eq(iot_next_function("gnu_get_libc_version", "GLIBC_9.9"), dlsym(RTLD_NEXT, "gnu_get_libc_version"));
+    cr_expect_eq(iot_next_function("gnu_get_libc_version", "GLIBC_9.9"),
+                 dlsym(RTLD_NEXT, "gnu_get_libc_version"));
 }

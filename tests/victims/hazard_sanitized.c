@@ -1,6 +1,7 @@
-/* sanitized FOLDER WAY: built by several compilers with each of their sanitizers. `calm`: threads, messages,
- * children, signals and streams with nothing to find in them; race, heap, overflow, leak, unset: one thing
- * that the sanitizer of that name finds, so that it ends the program in its own way. */
+/* sanitized FOLDER WAY: built by several compilers with each of their sanitizers. `calm`: threads,
+ * messages, children, signals and streams with nothing to find in them; race, heap, overflow, leak,
+ * unset: one thing that the sanitizer of that name finds, so that it ends the program in its own
+ * way. */
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
