@@ -145,13 +145,14 @@ static int find_limit(struct iot_report *r)
         int64_t ns;
         const char *is, *action;
     } parts[] = {
-        {p->compute_ns, iot_was_busy(r) ? "computing and waiting for a CPU" : "computing", "speed up or spread the computing: faster I/O wins nothing"},
-        {p->gpu_ns, "GPU work", "speed up the GPU work: faster I/O wins nothing"},
+        {p->compute_ns, iot_was_busy(r) ? "computing and waiting for a CPU" : "computing",
+         "speed up or spread the computing, as faster I/O wins nothing"},
+        {p->gpu_ns, "GPU work", "speed up the GPU work, as faster I/O wins nothing"},
         {p->sleep_ns, "sleep", "look at what the program sleeps for, and wait for that instead"},
         {p->external_ns, "waiting for peers outside the run", "look at those peers"},
         {p->wake_ns, "waking up", "hand on more work at a time, in fewer hand-overs"},
         {p->unexplained_ns, "waiting for something that is not known",
-         "see what was not seen: the run waits for something that left no trace"},
+         "see what was not seen, as the run waits for something that left no trace"},
     };
     size_t most = 0;
     char text[IOT_FINDING_BYTES];
@@ -162,7 +163,7 @@ static int find_limit(struct iot_report *r)
             most = k;
     if (!iot_advice_is_worth(r, parts[most].ns))
         return 0;
-    int n = snprintf(text, sizeof text, "I/O is not what limits this run: %s of it is %s",
+    int n = snprintf(text, sizeof text, "I/O is not what limits this run, %s of which is %s",
                      iot_people_share(parts[most].ns, r->model->wall_ns).text, parts[most].is);
     return iot_advice_add(r, -1, iot_arena_text(r->arena, text, (size_t)n), parts[most].action,
                parts[most].ns);
@@ -193,7 +194,7 @@ static int find_contention(struct iot_report *r)
     if (!iot_advice_is_worth(r, waited_ns))
         return 0;
     int n = snprintf(text, sizeof text,
-                     "The run's main thread was ready to run and waited for a CPU: at most %s",
+                     "The run's main thread was ready to run and waited for a CPU for at most %s",
                      iot_people_time(waited_ns).text);
     return iot_advice_add(r, -1, iot_arena_text(r->arena, text, (size_t)n),
                "give the run more CPUs, or start fewer threads and processes", waited_ns);

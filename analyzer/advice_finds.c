@@ -209,7 +209,8 @@ const struct iot_finding iot_findings[] = {
          [IOT_STATE] = "move less of it, over a faster path, or beside other work",
          [IOT_OUTPUT] =
              "write less, to a faster path, or hand it to a thread that nothing waits for",
-         [IOT_OTHER] = "load fewer modules and start fewer programs, from a local path",
+         [IOT_OTHER] =
+             "start fewer programs, load fewer modules, look at fewer files, on a local path",
      }},
     {find_waited,
      "{object} is moved beside other work, but too slowly: the run waits {exposed} for {calls}",

@@ -150,9 +150,9 @@ static struct iot_judgement judge_transfer(const struct iot_file *file)
         const char *why[IOT_HOST_MIXED + 1];
     } transfers[] = {
         [IOT_FILE_LOADER] = {IOT_INPUT, BY_MEMORY("a loader of the program")},
-        [IOT_FILE_GPU_EARLY] = {IOT_ARTIFACT, BY_MEMORY("copied to the GPU before the first step")},
-        [IOT_FILE_GPU_IN] = {IOT_INPUT, BY_MEMORY("copied to the GPU in the steps")},
-        [IOT_FILE_GPU_OUT] = {IOT_OUTPUT, BY_MEMORY("copied from the GPU")},
+        [IOT_FILE_GPU_EARLY] = {IOT_ARTIFACT, BY_MEMORY("before any step")},
+        [IOT_FILE_GPU_IN] = {IOT_INPUT, BY_MEMORY("in the steps")},
+        [IOT_FILE_GPU_OUT] = {IOT_OUTPUT, BY_MEMORY("from the GPU")},
         [IOT_FILE_GPU_STATE] = {IOT_STATE, BY_MEMORY("moved within or between GPUs")},
     };
 #undef BY_MEMORY

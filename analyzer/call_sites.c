@@ -29,13 +29,14 @@ static int describe(struct iot_call_site *site, const struct sum *sum,
                     struct iot_arena *arena)
 {
     const struct iot_stack *stack = &trace->stacks.list[sum->stack];
+    uint32_t n_inner = iot_places_inner(symbols, &trace->stacks.frames[stack->first], stack->n);
     int importing = 0;
     *site = (struct iot_call_site){.exposed_ns = sum->exposed_ns,
                                    .service_ns = sum->service_ns,
                                    .bytes = sum->bytes,
                                    .calls = sum->calls,
                                    .stack = sum->stack};
-    for (uint32_t k = 0; k < stack->n && site->n_frames < IOT_SITE_FRAMES; k++) {
+    for (uint32_t k = 0; k < n_inner && site->n_frames < IOT_SITE_FRAMES; k++) {
         const struct iot_frame *frame = &trace->stacks.frames[stack->first + k];
         struct iot_place places[IOT_PLACES_MAX];
         int again = importing && iot_place_is_import(frame);

@@ -1,5 +1,6 @@
 /* iotrace explain: why a file has its object, and how and when it was used. */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,8 @@ const struct iot_synopsis iot_synopsis_explain = {
     .about = "Says why a file of the run in DIR is the object it is, how it was read and\n"
              "written, and where its exposed time lies. PATH is its path, the end of it if no\n"
              "other file's path ends so, or a glob. More than 16 files are summed, a row for\n"
-             "those whose names differ in numbers alone.\n",
+             "those whose names differ in numbers alone. A name of several rows, such as\n"
+             "gpu0:HtoD, is all of them.\n",
     .options = options,
 };
 
@@ -45,6 +47,15 @@ static void name_files(const struct iot_trace *t, const uint32_t *files, size_t 
     for (size_t k = 0; k < n && at < room; k++)
         at +=
             (size_t)snprintf(text + at, room - at, "%s%s", k ? ", " : "", t->files[files[k]].name);
+}
+
+/* Copies of a GPU in one direction are several, by the file whose bytes they are. */
+static bool are_one_name(const struct iot_trace *t, const uint32_t *files, size_t n)
+{
+    for (size_t k = 1; k < n; k++)
+        if (strcmp(t->files[files[k]].name, t->files[files[0]].name) != 0)
+            return false;
+    return n > 1;
 }
 
 /* 0, or the exit status. `files` has room for all. */
@@ -63,7 +74,7 @@ static int find(const struct iot_trace *t, const struct options *o, uint32_t *fi
                 o->path, o->folder);
         return IOT_EXIT_USAGE;
     }
-    if (*n > 1 && !strpbrk(o->path, "*?[")) {
+    if (*n > 1 && !strpbrk(o->path, "*?[") && !are_one_name(t, files, *n)) {
         size_t shown = *n < NEAREST ? *n : NEAREST;
         name_files(t, files, shown, names, sizeof names);
         iot_error("explain: '%s' is %zu files, %s%s; say more of the path", o->path, *n, names,
@@ -95,6 +106,10 @@ static int write_all(const struct iot_explainer *explainer, const struct options
         failed = iot_explain(&explained[k], explainer, files[k]);
     if (!failed && o->format == IOT_FORMAT_JSON)
         iot_explain_write_json(explained, n, stdout);
+    if (!failed && o->format == IOT_FORMAT_TEXT && are_one_name(explainer->trace, files, n)) {
+        iot_explain_write_sum(explained, n, stdout);
+        putchar('\n');
+    }
     for (size_t k = 0; k < n && !failed && o->format == IOT_FORMAT_TEXT; k++) {
         if (k)
             putchar('\n');

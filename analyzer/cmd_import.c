@@ -11,6 +11,7 @@
 
 #include "analyzer/cmd.h"
 #include "analyzer/import.h"
+#include "analyzer/import_together.h"
 #include "analyzer/people.h"
 #include "analyzer/progress.h"
 #include "analyzer/run_folder.h"
@@ -135,6 +136,7 @@ struct written {
     int folder;
     uint32_t *pids;
     size_t n;
+    struct iot_together together;
 };
 
 /* The process number of the recording, if it tells one that is not taken yet. */
@@ -149,28 +151,60 @@ static uint32_t pid_of(int64_t told, const struct written *w)
     return (uint32_t)pid;
 }
 
-static struct iot_words many(uint64_t n, const char *noun)
+enum { LINE_BYTES = 512, COLUMNS = 80 };
+
+/* Behind what is there; what there is none of is not said. */
+static void add(char line[LINE_BYTES], uint64_t n, const char *noun)
 {
-    return iot_people_many((int64_t)n, noun);
+    size_t at = strlen(line);
+    if (n)
+        snprintf(line + at, LINE_BYTES - at, "%s%s", at ? ", " : "",
+                 iot_people_many((int64_t)n, noun).text);
+}
+
+static void put(char line[LINE_BYTES])
+{
+    if (*line) {
+        fputs("  ", stdout);
+        iot_write_wrapped(stdout, line, 2, 2, COLUMNS);
+    }
+    *line = '\0';
 }
 
 static void tell(const char *path, size_t processes, const struct iot_imported *done)
 {
+    char line[LINE_BYTES] = "";
     iot_write_printable(stdout, path, strlen(path));
-    if (processes > 1)
-        printf(": %zu processes", processes);
-    printf(": %s; %s, %s, %s\n"
-           "  %" PRIu64 " GPU cop%s of %s, %s, %s, %s, %s of them waits on record\n"
-           "  %s, %s, %s between threads inferred\n",
-           iot_people_time(done->span_ns).text, many(done->threads, "thread").text,
-           many(done->streams, "GPU stream").text, many(done->steps, "step").text, done->copies,
-           done->copies == 1 ? "y" : "ies", iot_people_bytes((int64_t)done->copied_bytes).text,
-           many(done->kernels, "kernel").text, many(done->memsets, "memset").text,
-           many(done->calls, "call").text, iot_people_count((int64_t)done->syncs).text,
-           many(done->loads, "loader range").text, many(done->ranges, "other range").text,
-           many(done->hand_offs, "hand-off").text);
-    if (done->unplaced)
-        printf("  %" PRIu64 " cuda_sync records without their call: not used\n", done->unplaced);
+    add(line, processes > 1 ? processes : 0, "process");
+    add(line, done->threads, "thread");
+    add(line, done->streams, "GPU stream");
+    add(line, done->steps, "step");
+    printf(": %s%s%s\n", iot_people_time(done->span_ns).text, *line ? "; " : "", line);
+    *line = '\0';
+    if (done->copies)
+        snprintf(line, sizeof line, "%s GPU %s of %s", iot_people_count((int64_t)done->copies).text,
+                 done->copies == 1 ? "copy" : "copies",
+                 iot_people_bytes((int64_t)done->copied_bytes).text);
+    add(line, done->kernels, "kernel");
+    add(line, done->memsets, "memset");
+    add(line, done->calls, "CUDA call");
+    put(line);
+    add(line, done->loads, "loader range");
+    add(line, done->ranges, "other range");
+    put(line);
+    if (done->hand_offs) {
+        add(line, done->hand_offs, "hand-off");
+        strcat(line, " between threads, inferred");
+        put(line);
+    }
+    if (done->syncs)
+        printf("  of %s it says what they waited for\n",
+               iot_people_many((int64_t)done->syncs, "call").text);
+    if (done->unplaced) {
+        add(line, done->unplaced, "cuda_sync record");
+        strcat(line, " without the call: not used");
+        put(line);
+    }
 }
 
 static const char *fault_of(const struct iot_profile *p)
@@ -205,9 +239,14 @@ static int import_file(const char *path, struct written *w)
     struct iot_imported done = {0};
     int failed = read_profile(&profile, path);
     const char *fault = failed ? NULL : fault_of(&profile);
+    char reason[1024];
     if (fault)
         iot_error("import: %s: %s; export it again, or give another file", path, fault);
     failed = failed || fault;
+    if (!failed && iot_together_add(&w->together, path, &profile, reason)) {
+        iot_error("import: %s", reason);
+        failed = 1;
+    }
     if (!failed) {
         int error = iot_profile_divide(&profile) ? -ENOMEM : 0;
         size_t n = profile.n_processes ? profile.n_processes : 1;
@@ -235,6 +274,13 @@ static void take_away(const char *path, bool made, const struct written *w)
     iot_run_folder_drop(path, made);
 }
 
+static void tell_notes(const struct iot_together *together)
+{
+    char text[1024];
+    for (size_t k = 0; iot_together_note(together, k, text); k++)
+        printf("note: %s\n", text);
+}
+
 static int import(const struct inputs *in, const char *wanted)
 {
     char path[4096], error[512];
@@ -255,6 +301,9 @@ static int import(const struct inputs *in, const char *wanted)
     if (w.folder >= 0)
         close(w.folder);
     free(w.pids);
+    if (!failed)
+        tell_notes(&w.together);
+    iot_together_free(&w.together);
     if (failed)
         return IOT_EXIT_USAGE;
     printf("the trace is in ");

@@ -1,7 +1,7 @@
 /* iotrace merge: partial results into one. */
 #include "analyzer/cmd.h"
 #include "analyzer/job_inputs.h"
-#include "analyzer/out_file.h"
+#include "analyzer/job_report.h"
 #include "analyzer/progress.h"
 
 struct options {
@@ -27,20 +27,16 @@ const struct iot_synopsis iot_synopsis_merge = {
 static int merge(char *const *paths, int n, const struct options *o)
 {
     struct iot_partial partial;
-    struct iot_out_file out;
     char error[512] = "merge: out of memory";
-    int status = IOT_EXIT_USAGE;
+    const struct iot_report_how as = {.out = o->out, .top = SIZE_MAX, .partial = true};
+    const struct iot_partial_how how = iot_job_report_how(&as);
 
     iot_progress_start();
-    const struct iot_partial_how how = {.top = IOT_PARTIAL_FILES};
     int failed = iot_partial_init(&partial) || iot_job_read(&partial, paths, n, &how, error);
     iot_progress_end();
     if (failed)
         iot_error("%s", error);
-    else if (!(status = iot_out_file_open(&out, o->out))) {
-        iot_partial_write(&partial, out.stream);
-        status = iot_out_file_close(&out);
-    }
+    int status = failed ? IOT_EXIT_USAGE : iot_job_report(&partial, &as);
     iot_partial_free(&partial);
     return status;
 }

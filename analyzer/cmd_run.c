@@ -25,9 +25,9 @@ static const char *const clocks[] = {[TSC] = "tsc", [MONOTONIC] = "monotonic", N
 enum { OFF, SITES, ALL, NO_STACKS };
 static const char *const stacks[] = {[OFF] = "off", [SITES] = "sites", [ALL] = "all", NULL};
 
-enum { GPU_OFF, GPU_COPIES, GPU_FULL, NO_GPU };
+enum { GPU_OFF, GPU_COPIES, GPU_KERNELS, NO_GPU };
 static const char *const gpu[] = {
-    [GPU_OFF] = "off", [GPU_COPIES] = "copies", [GPU_FULL] = "full", NULL};
+    [GPU_OFF] = "off", [GPU_COPIES] = "copies", [GPU_KERNELS] = "kernels", NULL};
 
 /* Which part of the run: handed on as variables, as they are. */
 enum { STEPS, AFTER, DURATION, MAX_SIZE, PARTS };
@@ -71,9 +71,9 @@ static const struct iot_option options_of_run[] = {
      offsetof(struct options, parts[DURATION]), NULL, NULL},
     {"max-size", 0, "SIZE", "keep the newest SIZE (16M, 1G) of each process's trace",
      IOT_OPTION_TEXT, offsetof(struct options, parts[MAX_SIZE]), NULL, NULL},
-    {"gpu", 0, "off|copies|full",
-     "what of CUDA's work on a GPU: copies are recorded unasked, and their waits; full adds kernels, "
-     "which costs more",
+    {"gpu", 0, "off|copies|kernels",
+     "what of CUDA's work on a GPU: copies are recorded unasked, and their waits; kernels "
+     "adds those, which costs more",
      IOT_OPTION_WORD, offsetof(struct options, gpu), gpu, NULL},
     {"nvtx", 0, NULL,
      "record what COMMAND marks with NVTX also where no NVIDIA driver is installed",

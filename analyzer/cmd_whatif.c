@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "analyzer/cmd.h"
-#include "analyzer/find_file.h"
 #include "analyzer/json_out.h"
 #include "analyzer/out_file.h"
+#include "analyzer/path_glob.h"
 #include "analyzer/people.h"
 #include "analyzer/report_text.h"
 #include "analyzer/reporting.h"
@@ -137,9 +137,11 @@ static void write_text(FILE *out, const struct iot_whatif *w)
                 iot_people_share(gained < 0 ? -gained : gained, w->wall_ns).text);
     else
         fputs(": no difference.\n", out);
-    fprintf(out, "%s that move %s would take %s instead of %s.\n",
-            iot_people_many(w->calls, "call").text, iot_people_bytes(w->bytes).text,
-            iot_people_time(w->new_service_ns).text, iot_people_time(w->service_ns).text);
+    fputs(iot_people_many(w->calls, "call").text, out);
+    if (w->bytes)
+        fprintf(out, " that move %s", iot_people_bytes(w->bytes).text);
+    fprintf(out, " would take %s instead of %s.\n", iot_people_time(w->new_service_ns).text,
+            iot_people_time(w->service_ns).text);
     if (w->fixed_ns != IOT_NOT_COMPUTED)
         fprintf(out, "The fixed latency of such a call, as fitted, is %s.\n",
                 iot_people_time(w->fixed_ns).text);

@@ -1,11 +1,11 @@
 #include "analyzer/compare_metrics.h"
 
-#include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "analyzer/objects.h"
+#include "analyzer/path_glob.h"
 
 const struct iot_metric_figure iot_metric_figures[] = {
     {"exposed", "exposed_ns", IOT_METRIC_TIME, true, true, NULL, NULL},
@@ -95,11 +95,6 @@ static double of_run(size_t figure, const json_t *report)
 
 /* --- files --- */
 
-bool iot_metric_glob(const char *glob, const char *path)
-{
-    return !fnmatch(glob, strchr(glob, '/') ? path : basename(path), 0);
-}
-
 bool iot_metric_cut_row(const json_t *file)
 {
     const char *path = json_string_value(json_object_get(file, "path"));
@@ -116,7 +111,7 @@ static double sum_of_files(const struct iot_metric *m, const char *key, const js
     {
         const char *path = json_string_value(json_object_get(file, "path"));
         double value = number(file, key);
-        if (path && !isnan(value) && !iot_metric_cut_row(file) && iot_metric_glob(m->glob, path))
+        if (path && !isnan(value) && !iot_metric_cut_row(file) && iot_path_matches(path, m->glob))
             sum = isnan(sum) ? value : sum + value;
     }
     return sum;

@@ -46,7 +46,7 @@ extern const struct iot_metric_run iot_metric_runs[IOT_METRIC_RUN];
 struct iot_metric {
     int object; /* one of them, or _TOTAL, _WHOLE (figure: iot_metric_of_run) or _FILES */
     size_t figure;
-    const char *glob; /* of _FILES: as in a rule of objects */
+    const char *glob; /* of _FILES (path_glob.h) */
 };
 
 enum iot_metric_kind iot_metric_kind(const struct iot_metric *metric);
@@ -61,8 +61,6 @@ bool iot_metric_known(const struct iot_metric *metric, const json_t *report);
 /* What the report says; NAN: nothing. */
 double iot_metric_value(const struct iot_metric *metric, const json_t *report);
 
-/* A glob without a slash is matched with the last part of a path. */
-bool iot_metric_glob(const char *glob, const char *path);
 
 /* "(12 more)": what --top cut from the files of a report. */
 bool iot_metric_cut_row(const json_t *file);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyzer/compare_words.h"
+#include "analyzer/path_glob.h"
 
 enum { FRAMES = 4, NAME = 60, SITE_BYTES = 160 };
 
@@ -50,7 +51,7 @@ static bool concerns(const struct iot_compared *m, const json_t *site)
     const char *object = json_string_value(json_object_get(site, "object"));
     const char *path = json_string_value(json_object_get(site, "path"));
     if (m->metric.object == IOT_METRIC_FILES)
-        return path && iot_metric_glob(m->metric.glob, path);
+        return path && iot_path_matches(path, m->metric.glob);
     return m->metric.object >= IOT_METRIC_TOTAL ||
            (object && !strcmp(object, iot_object_names[m->metric.object]));
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analyzer/compare_words.h"
+#include "analyzer/path_glob.h"
 #include "analyzer/table.h"
 
 enum { KEY_BYTES = 96, FIGURES_MAX = 24, ROWS_OF_FILES = 2 };
@@ -136,7 +137,7 @@ static int add_file(struct groups *groups, const json_t *file, int side, double 
 static bool concerns_file(const struct iot_compared *m, const json_t *file)
 {
     const char *path = json_string_value(json_object_get(file, "path"));
-    return m->metric.object != IOT_METRIC_FILES || (path && iot_metric_glob(m->metric.glob, path));
+    return m->metric.object != IOT_METRIC_FILES || (path && iot_path_matches(path, m->metric.glob));
 }
 
 static int read_groups(const struct iot_comparison *c, const struct iot_compared *m,

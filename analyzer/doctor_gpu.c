@@ -77,6 +77,9 @@ static void check_wishes(struct iot_doctor *d)
     }
     if (wish && (!strcmp(wish, "0") || !strcmp(wish, "off")))
         iot_doctor_add(d, IOT_LEVEL_NOTE, "unset it to record GPU work", "IOTRACE_CUDA is %s", wish);
+    else if (wish && *wish && strcmp(wish, "copies") != 0 && strcmp(wish, "kernels") != 0)
+        iot_doctor_add(d, IOT_LEVEL_NOTE, "set it to off, copies or kernels",
+                       "IOTRACE_CUDA is %s, which counts for nothing: copies are recorded", wish);
 }
 
 void iot_doctor_gpu(struct iot_doctor *d)

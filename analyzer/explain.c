@@ -226,6 +226,8 @@ static int count_event(struct iot_explained *x, uint32_t *of_lane, uint8_t *open
         x->fault_ns += e->op[i] == IOT_OP_FAULTS ? x->explainer->model->service_ns[i] : 0;
         return 0;
     }
+    if (e->op[i] == IOT_OP_GPU_MEMCPY_REST) /* of a copy that is counted already */
+        return 0;
     lane->calls++;
     if (op->class_ == IOT_DATA) {
         lane->bytes += bytes;

@@ -77,6 +77,9 @@ const char *iot_explain_cache_scope(const struct iot_explained *explained);
 /* What people read, in 80 columns; and one object of JSON each in an array, schema
  * iotrace-explain/1. Write errors stay in ferror(out). */
 void iot_explain_write_text(const struct iot_explained *explained, FILE *out);
+/* Of several that have one name (copies of a GPU, by the file whose bytes they are): a line each, and all of them
+ * together. */
+void iot_explain_write_sum(const struct iot_explained *explained, size_t n, FILE *out);
 void iot_explain_write_json(const struct iot_explained *explained, size_t n, FILE *out);
 
 #endif

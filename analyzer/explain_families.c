@@ -68,7 +68,8 @@ static void add_up(struct iot_explained_families *all, const uint32_t *family_of
         f->service_ns += m->service_ns[i];
         f->exposed_ns += m->exposed_ns[i];
         f->waited_ns += m->waited[i] ? m->exposed_ns[i] : 0;
-        if (e->op[i] == IOT_OP_RESIDENT || e->op[i] == IOT_OP_FAULTS)
+        if (e->op[i] == IOT_OP_RESIDENT || e->op[i] == IOT_OP_FAULTS ||
+            e->op[i] == IOT_OP_GPU_MEMCPY_REST)
             continue;
         f->calls++;
         f->bytes += op->class_ == IOT_DATA && e->bytes[i] > 0 ? e->bytes[i] : 0;

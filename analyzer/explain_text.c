@@ -145,6 +145,12 @@ static void put_opens(const struct iot_explained *x, FILE *out)
         x->ways[0].calls + x->ways[1].calls, x->metadata_ops, x->sync_ops);
 }
 
+static void put_ranges(const struct iot_explained *x, FILE *out)
+{
+    say(out, "ranges", "%s; what bytes they moved is not known.",
+        iot_people_many(x->ways[IOT_READING].calls, "time").text);
+}
+
 /* --- sizes and order --- */
 
 static void put_order(const struct iot_explained_way *way, const char *name, FILE *out)
@@ -286,6 +292,40 @@ static void put_sites(const struct iot_explained *x, FILE *out)
     }
 }
 
+/* --- several of one name --- */
+
+static void put_sum(FILE *out, int64_t exposed, int64_t service, int64_t calls, int64_t bytes)
+{
+    fprintf(out, "%9s %9s %9s %9s  ", iot_people_time(exposed).text, iot_people_time(service).text,
+            iot_people_count(calls).text, iot_people_bytes(bytes).text);
+}
+
+void iot_explain_write_sum(const struct iot_explained *explained, size_t n, FILE *out)
+{
+    enum { WHY_AT = 41 };
+    int64_t exposed = 0, service = 0, calls = 0, bytes = 0;
+    const char *name = explained->explainer->trace->files[explained->file].name;
+    iot_write_shortened(out, name, strlen(name), COLUMNS - 40);
+    fprintf(out, ", %zu rows of the ledger: together, then each by itself\n\n", n);
+    fprintf(out, "%9s %9s %9s %9s  object, and why\n", "exposed", "service", "calls", "bytes");
+    for (size_t k = 0; k < n; k++) {
+        const struct iot_explained *x = &explained[k];
+        const struct iot_file_class *c = &x->explainer->classes->files[x->file];
+        int64_t its_calls = x->ways[0].calls + x->ways[1].calls + x->metadata_ops + x->sync_ops;
+        int64_t its_bytes = x->ways[0].bytes + x->ways[1].bytes;
+        char why[512];
+        snprintf(why, sizeof why, "%s: %s", iot_object_names[c->object[c->main]], c->why[c->main]);
+        put_sum(out, x->exposed_ns, x->service_ns, its_calls, its_bytes);
+        iot_write_wrapped(out, why, WHY_AT, WHY_AT, COLUMNS);
+        exposed += x->exposed_ns;
+        service += x->service_ns;
+        calls += its_calls;
+        bytes += its_bytes;
+    }
+    put_sum(out, exposed, service, calls, bytes);
+    fputs("together\n", out);
+}
+
 void iot_explain_write_text(const struct iot_explained *x, FILE *out)
 {
     static const char *const kinds[] = {
@@ -315,11 +355,15 @@ void iot_explain_write_text(const struct iot_explained *x, FILE *out)
     put_class(x, out);
     put_use(x, out);
     put_renames(x, out);
-    put_opens(x, out);
-    put_cache(x, out);
-    for (int d = 0; d < IOT_DIRECTIONS; d++)
-        if (x->ways[d].calls || x->ways[d].bytes)
-            put_order(&x->ways[d], d == IOT_READING ? "reads" : "writes", out);
+    if (file->kind == IOT_FILE_LOADER) {
+        put_ranges(x, out);
+    } else {
+        put_opens(x, out);
+        put_cache(x, out);
+        for (int d = 0; d < IOT_DIRECTIONS; d++)
+            if (x->ways[d].calls || x->ways[d].bytes)
+                put_order(&x->ways[d], d == IOT_READING ? "reads" : "writes", out);
+    }
     put_cost(x, out);
     put_sizes(x, out);
     put_times(x, out);

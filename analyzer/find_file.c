@@ -1,7 +1,8 @@
 #include "analyzer/find_file.h"
 
-#include <fnmatch.h>
 #include <string.h>
+
+#include "analyzer/path_glob.h"
 
 enum { EXACT, GLOB, SUFFIX, WAYS };
 
@@ -13,19 +14,6 @@ static int is_suffix(const char *path, const char *end)
     size_t n = strlen(path), n_end = strlen(end);
     return n > n_end && !memcmp(path + n - n_end, end, n_end) &&
            (path[n - n_end - 1] == '/' || *end == '/');
-}
-
-/* A glob that begins in the middle of a path may begin after any slash of it. */
-bool iot_path_matches(const char *path, const char *glob)
-{
-    if (!strchr(glob, '/'))
-        return !fnmatch(glob, basename(path), 0);
-    while (fnmatch(glob, path, 0)) {
-        path = strchr(path, '/');
-        if (*glob == '/' || !path++)
-            return false;
-    }
-    return true;
 }
 
 static int is_meant(int way, const char *path, const char *name)

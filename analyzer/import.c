@@ -1,11 +1,13 @@
 #include "analyzer/import.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/gpu.h"
 #include "analyzer/import_rows.h"
+#include "analyzer/import_together.h"
 
 /* --- which lanes there are, and in which order --- */
 
@@ -257,6 +259,24 @@ static int write_lanes(struct iot_import *im)
     return failed ? -1 : 0;
 }
 
+/* On which host it ran, and which rank it was. */
+static void write_place(struct iot_import *im, const char *source)
+{
+    const struct iot_profile *p = im->profile;
+    char host[IOT_TOGETHER_HOST_BYTES], identity[128];
+    iot_together_host(p, source, host);
+    if (*host)
+        iot_written_fact(&im->file, IOT_FACT_HOST, host, strlen(host));
+    if (p->rank < 0 || im->process != p->main_process)
+        return;
+    int n = snprintf(identity, sizeof identity, "rank=%lld\n", (long long)p->rank);
+    if (p->world_size > 0)
+        n += snprintf(identity + n, sizeof identity - (size_t)n, "world_size=%lld\n",
+                      (long long)p->world_size);
+    n += snprintf(identity + n, sizeof identity - (size_t)n, "source=profiler\n");
+    iot_written_fact(&im->file, IOT_FACT_IDENTITY, identity, (size_t)n);
+}
+
 static int start_file(struct iot_import *im, const char *source, uint32_t pid, int root)
 {
     struct iot_profile *p = im->profile;
@@ -273,6 +293,7 @@ static int start_file(struct iot_import *im, const char *source, uint32_t pid, i
     iot_written_fact(&im->file, IOT_FACT_EXE, exe, strnlen(exe, 256));
     iot_written_fact(&im->file, IOT_FACT_COMMAND, exe, strnlen(exe, 256));
     iot_written_fact(&im->file, IOT_FACT_SOURCE, source, strnlen(source, 4096));
+    write_place(im, source);
     iot_written_ops(&im->file);
     return 0;
 }

@@ -57,36 +57,30 @@ struct iot_figures iot_job_figures(const struct iot_sums *sums)
 /* All classes of sizes in one. */
 static int set_latency(struct iot_figures *f, const struct iot_calls *calls, int64_t max_ns)
 {
-    uint64_t *counts = calloc(IOT_LATENCY_BUCKETS, sizeof *counts), n = 0;
-    if (!counts)
-        return -1;
-    for (int c = 0; c < IOT_CALL_CLASSES; c++)
-        for (int b = 0; calls->classes[c] && b < IOT_LATENCY_BUCKETS; b++) {
-            uint64_t more = (uint64_t)calls->classes[c]->counts[b];
-            counts[b] = (uint64_t)iot_sum((int64_t)counts[b], (int64_t)more);
-            n = (uint64_t)iot_sum((int64_t)n, (int64_t)more);
-        }
-    if (n)
-        f->latency = iot_latency_of_counts(counts, n, max_ns);
-    f->timed_ops = (int64_t)n;
-    free(counts);
-    return 0;
+    struct iot_histogram all = {0};
+    int failed = 0;
+    for (int c = 0; c < IOT_CALL_CLASSES && !failed; c++)
+        failed = iot_histogram_join(&all, &calls->classes[c].times);
+    f->timed_ops = iot_histogram_count(&all);
+    if (f->timed_ops)
+        f->latency = iot_histogram_latency(&all, max_ns);
+    iot_histogram_free(&all);
+    return failed;
 }
 
 /* The times of a class stand at the mean of its sizes, as many as a sample keeps, evenly spread
  * over its calls. */
 static void sample_class(struct iot_fit_sample *sample, const struct iot_call_class *class_)
 {
-    int64_t n = 0, seen = 0;
-    for (int b = 0; b < IOT_LATENCY_BUCKETS; b++)
-        n = iot_sum(n, class_->counts[b]);
+    const struct iot_histogram *times = &class_->times;
+    int64_t n = iot_histogram_count(times), seen = 0;
     if (!n)
         return;
     int64_t taken = n < IOT_FIT_CALLS ? n : IOT_FIT_CALLS, k = 0;
-    for (unsigned b = 0; b < IOT_LATENCY_BUCKETS && k < taken; b++) {
-        seen = iot_sum(seen, class_->counts[b]);
+    for (size_t b = 0; b < times->n && k < taken; b++) {
+        seen = iot_sum(seen, (int64_t)times->bars[b].count);
         for (; k < taken && seen > (int64_t)((__int128)n * (2 * k + 1) / (2 * taken)); k++)
-            iot_fit_add(sample, class_->bytes / n, iot_latency_value(b));
+            iot_fit_add(sample, class_->bytes / n, iot_latency_value(times->bars[b].bucket));
     }
 }
 
@@ -97,8 +91,7 @@ static int set_fit(struct iot_figures *f, const struct iot_calls *calls)
         return -1;
     iot_fit_begin(sample);
     for (int c = 1; c < IOT_CALL_CLASSES; c++)
-        if (calls->classes[c])
-            sample_class(sample, calls->classes[c]);
+        sample_class(sample, &calls->classes[c]);
     f->fit = iot_fit_line(sample);
     free(sample);
     return 0;
@@ -157,6 +150,9 @@ static int make_files(struct iot_job *job)
             left(rest[IOT_COLUMN_cut_exposed_ns], at[IOT_COLUMN_cut_exposed_ns]),
             left(rest[IOT_COLUMN_cut_service_ns], at[IOT_COLUMN_cut_service_ns]),
             left(rest[IOT_COLUMN_cut_bytes], at[IOT_COLUMN_cut_bytes])};
+        struct iot_figures *figures = &job->files[i].figures;
+        figures->timed_ops = iot_histogram_count(&f->times);
+        figures->latency = iot_histogram_latency(&f->times, at[IOT_COLUMN_max_ns]);
     }
     job->n_files = p->n_files;
     if (job->n_files)
@@ -187,7 +183,8 @@ static int find_shared(struct iot_job *job)
     }
     for (size_t i = 0; i < job->n_files; i++) {
         const struct iot_job_file *f = &job->files[i];
-        if (f->file->object != IOT_OTHER &&
+        int is_file = *f->file->path == '/'; /* neither a pipe nor copies of a GPU */
+        if (is_file && f->file->object != IOT_OTHER &&
             f->figures.read_bytes > f->file->sums.at[IOT_COLUMN_largest_read_bytes])
             found[job->n_shared++] = (struct reading){f->figures.read_bytes, i};
     }
@@ -246,102 +243,14 @@ static void sum_units(struct iot_job *job)
     }
 }
 
-/* --- hosts --- */
-
-static int by_host(const void *a, const void *b)
-{
-    return strcmp(((const struct iot_job_host *)a)->host, ((const struct iot_job_host *)b)->host);
-}
-
-static int make_hosts(struct iot_job *job)
-{
-    const struct iot_partial *p = job->partial;
-    size_t n = 0;
-    job->hosts = calloc(p->n_units + 1, sizeof *job->hosts);
-    if (!job->hosts)
-        return -1;
-    for (size_t k = 0; k < p->n_units; k++) {
-        job->hosts[k] =
-            (struct iot_job_host){.host = p->units[k].host, .units = 1, .slow_object = -1};
-        memcpy(job->hosts[k].objects, p->units[k].objects, sizeof job->hosts[k].objects);
-    }
-    qsort(job->hosts, p->n_units, sizeof *job->hosts, by_host);
-    for (size_t k = 0; k < p->n_units; k++) {
-        if (!n || by_host(&job->hosts[n - 1], &job->hosts[k])) {
-            job->hosts[n++] = job->hosts[k];
-            continue;
-        }
-        job->hosts[n - 1].units++;
-        for (int o = 0; o < IOT_OBJECTS; o++)
-            iot_sums_add(&job->hosts[n - 1].objects[o], &job->hosts[k].objects[o]);
-    }
-    job->n_hosts = n;
-    return 0;
-}
-
-static double rate(const struct iot_job_host *host, int object, enum iot_sum_column per)
-{
-    const int64_t *at = host->objects[object].at;
-    return at[per] > 0 ? (double)at[IOT_COLUMN_data_service_ns] / (double)at[per] : -1;
-}
-
-static int by_double(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* The lower median over the hosts that have such calls; -1 if fewer than two have. */
-static double median_rate(const struct iot_job *job, int object, enum iot_sum_column per,
-                          double *rates)
-{
-    size_t n = 0;
-    for (size_t h = 0; h < job->n_hosts; h++) {
-        double r = rate(&job->hosts[h], object, per);
-        if (r >= 0)
-            rates[n++] = r;
-    }
-    qsort(rates, n, sizeof *rates, by_double);
-    return n < 2 ? -1 : rates[(n - 1) / 2];
-}
-
-/* Slow by byte and by call, so that neither more bytes nor larger calls look like it; and by a
- * hundredth of the job at least. */
-static int find_slow(struct iot_job *job)
-{
-    static const double slow = 1.5;
-    double *rates = malloc((job->n_hosts + 1) * sizeof *rates);
-    if (!rates)
-        return -1;
-    for (int o = 0; o < IOT_OTHER; o++) {
-        double byte = median_rate(job, o, IOT_COLUMN_bytes, rates);
-        double call = median_rate(job, o, IOT_COLUMN_data_ops, rates);
-        for (size_t h = 0; h < job->n_hosts && byte > 0 && call > 0; h++) {
-            struct iot_job_host *host = &job->hosts[h];
-            double of_byte = rate(host, o, IOT_COLUMN_bytes);
-            double of_call = rate(host, o, IOT_COLUMN_data_ops);
-            double excess = (double)host->objects[o].at[IOT_COLUMN_data_service_ns] *
-                            (1 - byte / of_byte) / (double)host->units;
-            if (of_byte < slow * byte || of_call < slow * call ||
-                excess < (double)job->wall_ns / 100 || excess <= (double)host->excess_ns)
-                continue;
-            host->slow_object = o;
-            host->excess_ns = excess < 9e18 ? (int64_t)excess : INT64_MAX;
-            host->times = of_byte / byte;
-        }
-    }
-    free(rates);
-    return 0;
-}
-
 int iot_job_make(struct iot_job *job, const struct iot_partial *partial)
 {
     *job = (struct iot_job){.partial = partial, .arena = iot_arena_new()};
     if (!job->arena || sum_objects(job) || make_files(job) || find_shared(job) ||
-        make_spreads(job) || make_hosts(job) || find_slow(job))
+        make_spreads(job) || iot_job_hosts(job) || iot_job_named(job))
         return -1;
     sum_units(job);
-    return iot_job_notes(job) || iot_job_words(job) ? -1 : 0;
+    return iot_job_notes(job) || iot_job_words(job) || iot_job_named_words(job) ? -1 : 0;
 }
 
 void iot_job_free(struct iot_job *job)
@@ -353,6 +262,10 @@ void iot_job_free(struct iot_job *job)
     free(job->ranks.lines);
     free(job->shared_words.lines);
     free(job->slow.lines);
+    for (int kind = 0; kind < IOT_ROW_KINDS; kind++)
+        free(job->named[kind]);
+    for (int k = 0; k < IOT_JOB_SECTIONS; k++)
+        free(job->sections[k].lines);
     iot_arena_free(job->arena);
     *job = (struct iot_job){0};
 }

@@ -24,10 +24,10 @@ extern const char *const iot_spread_names[IOT_SPREADS];
 struct iot_job_host {
     const char *host;
     size_t units;
-    struct iot_sums objects[IOT_OBJECTS];
-    int slow_object;   /* -1: not slow */
-    int64_t excess_ns; /* of its data calls on that object, over those at the median host's rate */
-    double times;      /* as slow as that */
+    int slow_object; /* -1: not slow */
+    int64_t
+        excess_ns; /* a unit's data calls on that object, over what they take on the median host */
+    double times;  /* as slow as that */
 };
 
 struct iot_job_file {
@@ -40,6 +40,19 @@ struct iot_job_file {
 struct iot_job_lines {
     const char **lines;
     size_t n;
+};
+
+/* What is said of the rows with names (partial_rows.def). */
+enum iot_job_section {
+    IOT_JOB_STEPS,
+    IOT_JOB_MARKED,
+    IOT_JOB_SITES,
+    IOT_JOB_WAITS,
+    IOT_JOB_QUEUES,
+    IOT_JOB_ADVICE,
+    IOT_JOB_NOT_SEEN,
+    IOT_JOB_EVIDENCE,
+    IOT_JOB_SECTIONS
 };
 
 struct iot_job {
@@ -60,7 +73,9 @@ struct iot_job {
     size_t n_boots;             /* of hosts: units of one boot share a clock */
     int64_t start_spread_ns;    /* from the first start to the last, by the hosts' clocks */
     struct iot_job_lines notes; /* what is wrong or uncertain */
-    struct iot_job_lines ranks, shared_words, slow; /* what lies between the units */
+    struct iot_job_lines ranks, shared_words, slow;    /* what lies between the units */
+    const struct iot_named_row **named[IOT_ROW_KINDS]; /* those of most weight first */
+    struct iot_job_lines sections[IOT_JOB_SECTIONS];
     struct iot_arena *arena;
 };
 
@@ -74,9 +89,12 @@ struct iot_figures iot_job_figures(const struct iot_sums *sums);
 /* "rank 3 on node7". */
 const char *iot_unit_label(const struct iot_unit *unit, char text[IOT_LABEL_BYTES]);
 
-/* job->notes, and the other lines: job_notes.c, job_words.c. 0, -1 without memory. */
+/* Parts of it: job_hosts.c, job_named.c, job_notes.c, job_words.c. 0, -1 without memory. */
+int iot_job_hosts(struct iot_job *job);
+int iot_job_named(struct iot_job *job);
 int iot_job_notes(struct iot_job *job);
 int iot_job_words(struct iot_job *job);
+int iot_job_named_words(struct iot_job *job);
 /* What comes first: how long it took, and what of that is I/O. */
 void iot_job_verdict(const struct iot_job *job, char text[IOT_LABEL_BYTES * 4]);
 /* Adds a sentence. */

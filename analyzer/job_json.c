@@ -1,15 +1,8 @@
 /* A job's report as JSON: rows of objects and files have the fields of iotrace-report/1. */
 #include "analyzer/job.h"
 #include "analyzer/json_out.h"
+#include "analyzer/partial_json.h"
 #include "analyzer/report_json_parts.h"
-
-static void put_number(struct iot_json *json, const char *key, int64_t value)
-{
-    if (value < 0)
-        iot_json_put_null(json, key);
-    else
-        iot_json_put_int(json, key, value);
-}
 
 static void put_lines(struct iot_json *json, const char *key, const struct iot_job_lines *lines)
 {
@@ -21,18 +14,7 @@ static void put_unit(struct iot_json *json, const struct iot_unit *u)
     char text[IOT_LABEL_BYTES];
     iot_json_begin_object(json);
     iot_json_put_string(json, "name", iot_unit_label(u, text));
-    iot_json_put_string(json, "job", u->identity.job);
-    put_number(json, "rank", u->identity.rank);
-    put_number(json, "local_rank", u->identity.local_rank);
-    put_number(json, "world_size", u->identity.world_size);
-    iot_json_put_string(json, "host", u->host);
-    iot_json_put_string(json, "boot_id", u->boot_id);
-    iot_json_put_array(json, "ranks");
-    for (size_t k = 0; k < u->n_ranks; k++)
-        iot_json_int(json, u->ranks[k]);
-    iot_json_end_array(json);
-    for (int k = 0; k < IOT_UNIT_NUMBERS; k++)
-        iot_json_put_int(json, iot_unit_number_names[k], u->numbers[k]);
+    iot_unit_put_head(json, u);
     iot_json_put_array(json, "objects");
     for (int o = 0; o < IOT_OBJECTS; o++) {
         const int64_t *at = u->objects[o].at;
@@ -44,6 +26,7 @@ static void put_unit(struct iot_json *json, const struct iot_unit *u)
         iot_json_end_object(json);
     }
     iot_json_end_array(json);
+    iot_report_put_waits(json, u->waits, u->n_waits);
     iot_json_end_object(json);
 }
 
@@ -144,9 +127,53 @@ static void put_hosts(struct iot_json *json, const struct iot_job *job)
         iot_json_put_string(json, "slow_object",
                             host->slow_object < 0 ? NULL : iot_object_names[host->slow_object]);
         iot_json_put_int(json, "excess_ns", host->excess_ns);
+        iot_json_put_double(json, "times", host->times);
         iot_json_end_object(json);
     }
     iot_json_end_array(json);
+}
+
+/* --- rows with names --- */
+
+static void put_times(struct iot_json *json, const struct iot_histogram *times)
+{
+    if (!times->n) {
+        iot_json_put_null(json, "times_ns");
+        return;
+    }
+    struct iot_latency found = iot_histogram_latency(times, INT64_MAX);
+    iot_json_put_object(json, "times_ns");
+    iot_json_put_int(json, "p50", found.p50_ns);
+    iot_json_put_int(json, "p95", found.p95_ns);
+    iot_json_end_object(json);
+}
+
+static void put_row(struct iot_json *json, const struct iot_row_about *about,
+                    const struct iot_named_row *row)
+{
+    iot_json_begin_object(json);
+    for (size_t k = 0; about->texts[k]; k++)
+        iot_json_put_string(json, about->texts[k], row->texts[k]);
+    if (about->flags & IOT_ROW_OBJECT)
+        iot_json_put_string(json, "object",
+                            row->object == IOT_OBJECTS ? NULL : iot_object_names[row->object]);
+    if (about->flags & IOT_ROW_SHOWN)
+        iot_json_put_string(json, "finding", row->shown);
+    for (size_t k = 0; about->numbers[k].name; k++)
+        iot_json_put_int(json, about->numbers[k].name, row->numbers[k]);
+    if (about->flags & IOT_ROW_TIMES)
+        put_times(json, &row->times);
+    iot_json_end_object(json);
+}
+
+static void put_named(struct iot_json *json, const struct iot_job *job)
+{
+    for (int kind = 0; kind < IOT_ROW_KINDS; kind++) {
+        iot_json_put_array(json, iot_rows_about[kind].name);
+        for (size_t k = 0; k < job->partial->named[kind].n; k++)
+            put_row(json, &iot_rows_about[kind], job->named[kind][k]);
+        iot_json_end_array(json);
+    }
 }
 
 int iot_job_write_json(const struct iot_job *job, FILE *out, size_t top)
@@ -177,6 +204,7 @@ int iot_job_write_json(const struct iot_job *job, FILE *out, size_t top)
     iot_json_put_uint(&json, "boots", job->n_boots);
     iot_json_put_int(&json, "start_spread_ns", job->start_spread_ns);
     iot_json_end_object(&json);
+    put_named(&json, job);
     put_lines(&json, "ranks", &job->ranks);
     put_lines(&json, "shared_reads", &job->shared_words);
     put_lines(&json, "slow_hosts", &job->slow);

@@ -295,7 +295,19 @@ static int note_clocks(struct iot_job *job)
                                         : "they did not run together");
 }
 
+static int note_unread(struct iot_job *job)
+{
+    const struct iot_partial *p = job->partial;
+    for (size_t k = 0; k < p->n_unread; k++)
+        if (k == NAMED_MAX)
+            return iot_job_say(job, &job->notes, "%s more could not be read and are left out.",
+                               iot_people_count((int64_t)(p->n_unread - k)).text);
+        else if (iot_job_say(job, &job->notes, "Left out: %.500s.", p->unread[k]))
+            return -1;
+    return 0;
+}
+
 int iot_job_notes(struct iot_job *job)
 {
-    return note_jobs(job) || note_damage(job) || note_clocks(job) ? -1 : 0;
+    return note_unread(job) || note_jobs(job) || note_damage(job) || note_clocks(job) ? -1 : 0;
 }

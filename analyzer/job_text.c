@@ -14,9 +14,17 @@ static const struct {
     size_t at;
 } sections[] = {
     {"Ranks", offsetof(struct iot_job, ranks)},
+    {"Steps", offsetof(struct iot_job, sections[IOT_JOB_STEPS])},
+    {"What the program marks", offsetof(struct iot_job, sections[IOT_JOB_MARKED])},
+    {"Where calls are made", offsetof(struct iot_job, sections[IOT_JOB_SITES])},
+    {"Who waited for whom", offsetof(struct iot_job, sections[IOT_JOB_WAITS])},
+    {"Queues", offsetof(struct iot_job, sections[IOT_JOB_QUEUES])},
     {"Read by several units", offsetof(struct iot_job, shared_words)},
     {"Slow hosts", offsetof(struct iot_job, slow)},
+    {"What to do", offsetof(struct iot_job, sections[IOT_JOB_ADVICE])},
     {"What to know of these figures", offsetof(struct iot_job, notes)},
+    {"Not seen", offsetof(struct iot_job, sections[IOT_JOB_NOT_SEEN])},
+    {"Not proved", offsetof(struct iot_job, sections[IOT_JOB_EVIDENCE])},
 };
 enum { SECTIONS = sizeof sections / sizeof *sections };
 

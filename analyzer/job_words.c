@@ -47,10 +47,15 @@ static int say_straggler(struct iot_job *job)
         if (u->objects[o].at[IOT_COLUMN_exposed_ns] > u->objects[most_of].at[IOT_COLUMN_exposed_ns])
             most_of = o;
     }
+    char gpu[64] = "";
+    if (u->numbers[IOT_UNIT_gpu_ns])
+        snprintf(gpu, sizeof gpu, ", %s GPU work",
+                 iot_people_time(u->numbers[IOT_UNIT_gpu_ns]).text);
     if (iot_job_say(job, &job->ranks,
-                    "Of the longest, %s is exposed I/O (most of it %s), %s computing and %s sleep.",
+                    "Of the longest, %s is exposed I/O (most of it %s), %s computing%s and %s "
+                    "sleep.",
                     iot_people_time(exposed).text, iot_object_names[most_of],
-                    iot_people_time(u->numbers[IOT_UNIT_compute_ns]).text,
+                    iot_people_time(u->numbers[IOT_UNIT_compute_ns]).text, gpu,
                     iot_people_time(u->numbers[IOT_UNIT_sleep_ns]).text))
         return -1;
     for (size_t k = 0; k < u->n_waits && u->waits[k].waited_ns >= of_weight(job); k++) {
@@ -108,9 +113,9 @@ static int say_slow(struct iot_job *job)
         if (host->slow_object >= 0 &&
             iot_job_say(
                 job, &job->slow,
-                "%.100s takes %.1f times as long for a byte of %s as the median host; at its rate "
-                "each of its units would spend %s less.",
-                host->host, host->times, iot_object_names[host->slow_object],
+                "On %.100s calls of %s take %.1f times as long as calls of that size on the median "
+                "host; at that pace each of its units would spend %s less in them.",
+                host->host, iot_object_names[host->slow_object], host->times,
                 iot_people_time(host->excess_ns).text))
             return -1;
     }

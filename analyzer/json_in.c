@@ -343,14 +343,22 @@ static int add_key(struct keys *keys, uint64_t hash, uint64_t generation)
 /* Far beyond what 64 bits or a double need; so long a text fits. */
 enum { DIGITS_MAX = 400 };
 
+/* As far as each buffer has them. */
 static size_t digits(struct iot_json_in *in)
 {
-    size_t n = 0;
-    for (int c; (c = peek(in)) >= '0' && c <= '9'; n++) {
-        keep(in, (unsigned char)c);
-        in->source->next++;
+    struct iot_json_source *s = in->source;
+    size_t all = 0;
+    while (peek(in) >= 0) {
+        const unsigned char *from = s->buffer + s->next, *end = s->buffer + s->end, *p = from;
+        for (; p < end && *p >= '0' && *p <= '9'; p++)
+            if (in->length < IOT_JSON_IN_TEXT)
+                in->text[in->length++] = (char)*p;
+        s->next += (size_t)(p - from);
+        all += (size_t)(p - from);
+        if (p < end)
+            break;
     }
-    return n;
+    return all;
 }
 
 static int take(struct iot_json_in *in, int c)
@@ -570,11 +578,15 @@ int iot_json_thousandths(const char *text, int64_t *value)
 
 int iot_json_whole(const char *text, int64_t *value)
 {
-    char *rest;
-    errno = 0;
-    long long n = strtoll(text, &rest, 10);
-    if (errno || rest == text || *rest)
+    const char *p = text + (*text == '-');
+    int64_t n = 0;
+    if (!*p)
         return -1;
-    *value = n;
+    for (; *p >= '0' && *p <= '9'; p++)
+        if (__builtin_mul_overflow(n, 10, &n) || __builtin_sub_overflow(n, *p - '0', &n))
+            return -1;
+    if (*p || (*text != '-' && n == INT64_MIN))
+        return -1;
+    *value = *text == '-' ? n : -n;
     return 0;
 }

@@ -48,7 +48,13 @@ char *iot_live_folder(size_t pid, char error[512])
     errno = file ? 0 : errno;
     while (file && !folder && getline(&line, &room, file) > 0)
         folder = folder_in(line);
-    if (!file || (!folder && errno))
+    if (!folder && (errno == EACCES || errno == EPERM))
+        snprintf(error, 512,
+                 "process %zu may not be looked at by you: it is another user's, or has more "
+                 "privileges; "
+                 "run this as that user or as root, or give the folder of its trace instead of -p",
+                 pid);
+    else if (!file || (!folder && errno))
         snprintf(error, 512, "process %zu: %s", pid,
                  errno == ENOENT ? "there is none" : strerror(errno));
     else if (!folder)

@@ -8,6 +8,13 @@
 enum { PATH_BYTES = 4096, LINE_BYTES = 256 };
 #define CGROUPS "/sys/fs/cgroup"
 
+static unsigned sharers = 1;
+
+void iot_memory_share(unsigned processes)
+{
+    sharers = processes ? processes : 1;
+}
+
 static uint64_t least(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
@@ -71,5 +78,5 @@ static uint64_t of_address_space(void)
 
 uint64_t iot_memory_available(void)
 {
-    return least(least(of_system(), of_groups()), of_address_space());
+    return least(least(of_system(), of_groups()) / sharers, of_address_space());
 }

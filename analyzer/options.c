@@ -75,9 +75,16 @@ static bool stated(const char *operands, const char *part)
     return at && !strncmp(at + 1, part + 1, n) && !at[1 + n];
 }
 
+/* Between "iotrace" and the command's name. */
+static char joint(const struct iot_synopsis *synopsis)
+{
+    return synopsis->is_program ? '-' : ' ';
+}
+
 static void put_usage(const struct iot_synopsis *synopsis)
 {
-    int column = printf("Usage: iotrace %s", synopsis->command), indent = column + 1;
+    int column = printf("Usage: iotrace%c%s", joint(synopsis), synopsis->command);
+    int indent = column + 1;
     if (!synopsis->ends_at_operand && *synopsis->operands)
         column = put_part(synopsis->operands, column, indent);
     for (const struct iot_option *o = synopsis->options; o->name; o++) {
@@ -257,8 +264,8 @@ static int fault(const struct iot_synopsis *synopsis, int found, char **argv)
     /* In the middle of "-ab" optind has not moved on; after a long option it has. */
     const char *option = optopt > 0 && optopt < ROW ? letter : argv[optind - 1];
 
-    iot_error("%s: option '%s' %s; see 'iotrace %s --help'", synopsis->command, option, problem,
-              synopsis->command);
+    iot_error("%s: option '%s' %s; see 'iotrace%c%s --help'", synopsis->command, option, problem,
+              joint(synopsis), synopsis->command);
     return IOT_EXIT_USAGE;
 }
 

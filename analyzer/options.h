@@ -50,6 +50,7 @@ struct iot_synopsis {
     const char *about;                /* lines of at most 80 columns */
     const char *notes;                /* likewise, after the options; NULL: none */
     const struct iot_option *options;
+    bool is_program;      /* of its own: iotrace-COMMAND */
     bool ends_at_operand; /* what follows the first operand is a command's own */
 };
 

@@ -59,9 +59,13 @@ int iot_partial_init(struct iot_partial *partial)
 void iot_partial_free(struct iot_partial *p)
 {
     for (int o = 0; o < IOT_OBJECTS; o++)
-        for (int c = 0; c < IOT_CALL_CLASSES; c++)
-            free(p->calls[o].classes[c]);
+        iot_calls_free(&p->calls[o]);
+    for (size_t i = 0; i < p->n_files; i++)
+        iot_histogram_free(&p->files[i].times);
+    for (int k = 0; k < IOT_ROW_KINDS; k++)
+        iot_named_rows_free(&p->named[k]);
     free(p->units);
+    free(p->unread);
     free(p->files);
     iot_table_free(&p->table);
     iot_arena_free(p->arena);
@@ -95,63 +99,119 @@ struct iot_unit *iot_partial_unit(struct iot_partial *p)
 
 struct wanted {
     const struct iot_partial *partial;
-    const char *path;
-    uint8_t object;
+    const struct iot_partial_file *file;
 };
 
 static int is_wanted(const void *user, uint32_t index)
 {
     const struct wanted *w = user;
     const struct iot_partial_file *f = &w->partial->files[index];
-    return f->object == w->object && !strcmp(f->path, w->path);
+    return f->object == w->file->object && !strcmp(f->path, w->file->path);
 }
 
-static int new_file(struct iot_partial *p, uint64_t hash, const struct wanted *w, const char *why,
-                    const struct iot_sums *sums)
+static uint64_t hash_of(const struct iot_partial_file *f)
+{
+    return iot_table_hash(f->path, strlen(f->path)) + f->object;
+}
+
+static int new_file(struct iot_partial *p, uint64_t hash, const struct iot_partial_file *from)
 {
     void *more = room_for(p->files, p->n_files, &p->room_files, sizeof *p->files);
     if (!more || p->n_files >= UINT32_MAX)
         return -1;
     p->files = more;
     struct iot_partial_file *f = &p->files[p->n_files];
-    *f = (struct iot_partial_file){iot_arena_text(p->arena, w->path, strlen(w->path)),
-                                   iot_arena_text(p->arena, why, strlen(why)), w->object, *sums};
+    *f = (struct iot_partial_file){iot_arena_text(p->arena, from->path, strlen(from->path)),
+                                   iot_arena_text(p->arena, from->why, strlen(from->why)),
+                                   from->object,
+                                   from->sums,
+                                   {0}};
     if (!f->path || !f->why || iot_table_add(&p->table, hash, (uint32_t)p->n_files))
         return -1;
     p->n_files++;
-    return 0;
+    return iot_histogram_join(&f->times, &from->times);
 }
 
-int iot_partial_file(struct iot_partial *p, const char *path, uint8_t object, const char *why,
-                     const struct iot_sums *sums)
+int iot_partial_file(struct iot_partial *p, const struct iot_partial_file *file)
 {
-    const struct wanted w = {p, path, object};
-    uint64_t hash = iot_table_hash(path, strlen(path)) + object;
+    const struct wanted w = {p, file};
+    uint64_t hash = hash_of(file);
     uint32_t found = iot_table_find(&p->table, hash, is_wanted, &w);
     if (found == UINT32_MAX)
-        return new_file(p, hash, &w, why, sums);
+        return new_file(p, hash, file);
     struct iot_partial_file *f = &p->files[found];
-    iot_sums_add(&f->sums, sums);
-    if (strcmp(why, f->why) < 0)
-        f->why = iot_arena_text(p->arena, why, strlen(why));
-    return f->why ? 0 : -1;
+    iot_sums_add(&f->sums, &file->sums);
+    if (strcmp(file->why, f->why) < 0)
+        f->why = iot_arena_text(p->arena, file->why, strlen(file->why));
+    return !f->why || iot_histogram_join(&f->times, &file->times) ? -1 : 0;
 }
 
 /* --- calls --- */
-
-struct iot_call_class *iot_calls_class(struct iot_calls *calls, unsigned class_)
-{
-    if (!calls->classes[class_])
-        calls->classes[class_] = calloc(1, sizeof **calls->classes);
-    return calls->classes[class_];
-}
 
 unsigned iot_call_class_of(int64_t bytes)
 {
     return bytes <= 0 ? 0 : 64 - (unsigned)__builtin_clzll((uint64_t)bytes);
 }
 
+int iot_calls_join(struct iot_calls *to, const struct iot_calls *from)
+{
+    int failed = 0;
+    for (int c = 0; c < IOT_CALL_CLASSES && !failed; c++) {
+        to->classes[c].bytes = iot_sum(to->classes[c].bytes, from->classes[c].bytes);
+        failed = iot_histogram_join(&to->classes[c].times, &from->classes[c].times);
+    }
+    return failed;
+}
+
+void iot_calls_free(struct iot_calls *calls)
+{
+    for (int c = 0; c < IOT_CALL_CLASSES; c++)
+        iot_histogram_free(&calls->classes[c].times);
+}
+
+/* --- all of it --- */
+
+int iot_partial_unread(struct iot_partial *p, const char *line)
+{
+    void *more = room_for(p->unread, p->n_unread, &p->room_unread, sizeof *p->unread);
+    if (!more)
+        return -1;
+    p->unread = more;
+    const char *kept = p->unread[p->n_unread] = iot_arena_text(p->arena, line, strlen(line));
+    p->n_unread += kept != NULL;
+    return kept ? 0 : -1;
+}
+
+int iot_partial_join(struct iot_partial *to, const struct iot_partial *from)
+{
+    int failed = 0;
+    for (size_t k = 0; k < from->n_units && !failed; k++) {
+        struct iot_unit *unit = iot_partial_unit(to);
+        failed = !unit;
+        if (unit)
+            *unit = from->units[k];
+    }
+    for (size_t k = 0; k < from->n_unread && !failed; k++)
+        failed = iot_partial_unread(to, from->unread[k]);
+    for (size_t i = 0; i < from->n_files && !failed; i++)
+        failed = iot_partial_file(to, &from->files[i]);
+    for (int o = 0; o < IOT_OBJECTS && !failed; o++) {
+        iot_sums_add(&to->rest[o], &from->rest[o]);
+        failed = iot_calls_join(&to->calls[o], &from->calls[o]);
+    }
+    for (enum iot_row_kind kind = 0; kind < IOT_ROW_KINDS; kind++)
+        for (size_t k = 0; k < from->named[kind].n && !failed; k++)
+            failed =
+                iot_named_rows_add(&to->named[kind], kind, &from->named[kind].rows[k], to->arena);
+    return failed ? -1 : 0;
+}
+
 /* --- order --- */
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
 
 static int by_path(const void *a, const void *b)
 {
@@ -223,12 +283,13 @@ int iot_partial_order(struct iot_partial *p)
     free(placed);
     if (!failed && p->n_files)
         qsort(p->files, p->n_files, sizeof *p->files, by_path);
+    if (p->n_unread)
+        qsort(p->unread, p->n_unread, sizeof *p->unread, by_text);
     iot_table_free(&p->table); /* its indexes are those of before */
     p->table = (struct iot_table){0};
     for (size_t i = 0; i < p->n_files && !failed; i++)
-        failed = iot_table_add(&p->table,
-                               iot_table_hash(p->files[i].path, strlen(p->files[i].path)) +
-                                   p->files[i].object,
-                               (uint32_t)i);
+        failed = iot_table_add(&p->table, hash_of(&p->files[i]), (uint32_t)i);
+    for (enum iot_row_kind kind = 0; kind < IOT_ROW_KINDS && !failed; kind++)
+        failed = iot_named_rows_order(&p->named[kind], kind);
     return failed ? -1 : 0;
 }

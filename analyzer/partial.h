@@ -14,9 +14,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "analyzer/histogram.h"
 #include "analyzer/identity.h"
 #include "analyzer/latency.h"
 #include "analyzer/objects.h"
+#include "analyzer/partial_rows.h"
 #include "analyzer/sum.h"
 #include "analyzer/table.h"
 #include "analyzer/waits_words.h"
@@ -50,6 +52,13 @@ extern const char *const iot_unit_number_names[IOT_UNIT_NUMBERS];
 /* T(lambda) at lambda = 1, 7/8, .. 0. */
 enum { IOT_UNIT_CURVE = 9, IOT_UNIT_WAITS = 5 };
 
+/* Its timed data calls of one object and class of sizes (below), and the middle of their times, to
+ * the bucket: by which hosts are compared. */
+struct iot_unit_calls {
+    uint8_t object, class_;
+    int64_t calls, median_ns;
+};
+
 struct iot_unit {
     struct iot_identity identity; /* of its root process, or of the one rank in it */
     const char *host, *boot_id, *command, *damage; /* "" not known, none */
@@ -60,17 +69,18 @@ struct iot_unit {
     struct iot_sums objects[IOT_OBJECTS];
     struct iot_waited waits[IOT_UNIT_WAITS]; /* batch is not kept */
     size_t n_waits;
+    struct iot_unit_calls *calls; /* by object, then class */
+    size_t n_calls;
 };
 
 /* Timed data calls by size (class 0: nothing moved; c: 2^(c - 1) bytes and more, below 2^c) and by
- * bucket of their service. NULL: none of the class. */
+ * their service. */
 enum { IOT_CALL_CLASSES = 64 };
-struct iot_call_class {
-    int64_t bytes;
-    int64_t counts[IOT_LATENCY_BUCKETS];
-};
 struct iot_calls {
-    struct iot_call_class *classes[IOT_CALL_CLASSES];
+    struct iot_call_class {
+        int64_t bytes;
+        struct iot_histogram times;
+    } classes[IOT_CALL_CLASSES];
 };
 
 struct iot_partial_file {
@@ -78,6 +88,7 @@ struct iot_partial_file {
     const char *why; /* the least of what its units say */
     uint8_t object;
     struct iot_sums sums;
+    struct iot_histogram times; /* of its timed data calls */
 };
 
 struct iot_partial {
@@ -89,6 +100,9 @@ struct iot_partial {
     struct iot_table table; /* files by path and object */
     struct iot_sums rest[IOT_OBJECTS];
     struct iot_calls calls[IOT_OBJECTS];
+    struct iot_named_rows named[IOT_ROW_KINDS];
+    const char **unread; /* inputs that could not be read: what is wrong with each, in a line */
+    size_t n_unread, room_unread;
 };
 
 /* An empty one. Returns 0, -1 without memory; free in either case. */
@@ -102,20 +116,29 @@ struct iot_partial_how {
     size_t events;     /* as iot_reporting_how has it */
 };
 
-/* Adds the unit of a trace folder. Returns 0, or -1 with one line in `error`. */
-int iot_partial_add_folder(struct iot_partial *partial, const char *folder,
-                           const struct iot_partial_how *how, char error[512]);
+/* What became of something that was to be added. */
+enum iot_added {
+    IOT_ADDED,
+    IOT_UNREAD,    /* it cannot be read or is damaged: the partial is as it was */
+    IOT_ADD_FAILED /* without memory: the partial is of no use */
+};
+
+/* Adds the unit of a trace folder. Unless it is IOT_ADDED, with one line in `error`. */
+enum iot_added iot_partial_add_folder(struct iot_partial *partial, const char *folder,
+                                      const struct iot_partial_how *how, char error[512]);
 
 /* The same of a report with all its files. Returns 0, -1 without memory. */
 int iot_partial_add_report(struct iot_partial *partial, const struct iot_report *report,
                            size_t top);
 
-/* Adds what a file holds. Returns 0, or -1 with one line in `error` (file, byte offset, what to
- * do); then what was read of it is in there, and the partial is of no use. */
-int iot_partial_add_file(struct iot_partial *partial, const char *path, char error[512]);
+/* Adds what a file holds; all of it, or nothing. Unless it is IOT_ADDED, with one line in `error`
+ * (file, byte offset, what to do). */
+enum iot_added iot_partial_add_file(struct iot_partial *partial, const char *path, char error[512]);
 /* The same from memory. */
-int iot_partial_add_memory(struct iot_partial *partial, const char *name, const void *bytes,
-                           size_t n, char error[512]);
+enum iot_added iot_partial_add_memory(struct iot_partial *partial, const char *name,
+                                      const void *bytes, size_t n, char error[512]);
+/* Names what could not be read. Returns 0, -1 without memory. */
+int iot_partial_unread(struct iot_partial *partial, const char *line);
 
 /* Units and files into their one order. Returns 0, -1 without memory. */
 int iot_partial_order(struct iot_partial *partial);
@@ -134,10 +157,14 @@ void iot_sums_add(struct iot_sums *to, const struct iot_sums *from);
 
 /* NULL without memory. Texts are to live as long as the partial. */
 struct iot_unit *iot_partial_unit(struct iot_partial *partial);
-/* Adds to the file's row. Returns 0, -1 without memory; texts are copied. */
-int iot_partial_file(struct iot_partial *partial, const char *path, uint8_t object, const char *why,
-                     const struct iot_sums *sums);
-struct iot_call_class *iot_calls_class(struct iot_calls *calls, unsigned class_);
+/* Adds to the file's row. Returns 0, -1 without memory; texts and times are copied. */
+int iot_partial_file(struct iot_partial *partial, const struct iot_partial_file *file);
+/* Adds all of another one, whose units' texts are to live as long. Returns 0, -1 without memory. */
+int iot_partial_join(struct iot_partial *to, const struct iot_partial *from);
+int iot_calls_join(struct iot_calls *to, const struct iot_calls *from);
+void iot_calls_free(struct iot_calls *calls);
+/* The rows with names of a report: partial_named.c. Returns 0, -1 without memory. */
+int iot_partial_add_named(struct iot_partial *partial, const struct iot_report *report);
 /* Which class calls of so many bytes have. */
 unsigned iot_call_class_of(int64_t bytes);
 

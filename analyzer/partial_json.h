@@ -4,6 +4,10 @@
 
 #include "analyzer/partial.h"
 
+/* Members of an object: who it is, and its numbers. */
+struct iot_json;
+void iot_unit_put_head(struct iot_json *json, const struct iot_unit *unit);
+
 /* A unit as it is written; NULL without memory. Free it. */
 char *iot_partial_unit_text(const struct iot_unit *unit);
 

@@ -171,21 +171,48 @@ static int add_unit(struct iot_partial *p, const struct iot_report *r)
 
 /* --- its calls --- */
 
-static int add_calls(struct iot_partial *p, const struct iot_report *r)
+/* Of the unit alone; then they are part of all. */
+static int set_calls(struct iot_partial *p, struct iot_unit *u, const struct iot_calls *calls)
 {
-    for (size_t i = 0; i < r->trace->events.n; i++) {
+    u->calls = iot_arena_take(p->arena, IOT_OBJECTS * IOT_CALL_CLASSES * sizeof *u->calls);
+    if (!u->calls)
+        return -1;
+    for (unsigned k = 0; k < IOT_OBJECTS * IOT_CALL_CLASSES; k++) {
+        unsigned object = k / IOT_CALL_CLASSES, class_ = k % IOT_CALL_CLASSES;
+        const struct iot_histogram *times = &calls[object].classes[class_].times;
+        if (times->n)
+            u->calls[u->n_calls++] = (struct iot_unit_calls){
+                (uint8_t)object, (uint8_t)class_, iot_histogram_count(times),
+                iot_histogram_latency(times, INT64_MAX).p50_ns};
+    }
+    return 0;
+}
+
+static int count_calls(struct iot_calls *calls, const struct iot_report *r)
+{
+    int failed = 0;
+    for (size_t i = 0; i < r->trace->events.n && !failed; i++) {
         if (r->of_event[i] == IOT_NO_INDEX || !iot_report_is_timed(r, i))
             continue;
         int64_t bytes = r->trace->events.bytes[i];
         struct iot_call_class *class_ =
-            iot_calls_class(&p->calls[r->files[r->of_event[i]].object], iot_call_class_of(bytes));
-        if (!class_)
-            return -1;
+            &calls[r->files[r->of_event[i]].object].classes[iot_call_class_of(bytes)];
         class_->bytes = iot_sum(class_->bytes, bytes > 0 ? bytes : 0);
-        unsigned bucket = iot_latency_bucket(r->model->service_ns[i]);
-        class_->counts[bucket] = iot_sum(class_->counts[bucket], 1);
+        failed =
+            iot_histogram_add(&class_->times, iot_latency_bucket(r->model->service_ns[i]), 1);
     }
-    return 0;
+    return failed;
+}
+
+static int add_calls(struct iot_partial *p, const struct iot_report *r)
+{
+    struct iot_calls calls[IOT_OBJECTS] = {0};
+    int failed = count_calls(calls, r) || set_calls(p, &p->units[p->n_units - 1], calls);
+    for (int o = 0; o < IOT_OBJECTS; o++) {
+        failed = failed || iot_calls_join(&p->calls[o], &calls[o]);
+        iot_calls_free(&calls[o]);
+    }
+    return failed ? -1 : 0;
 }
 
 /* --- its files --- */
@@ -235,14 +262,29 @@ static struct iot_sums file_sums(const struct iot_report_file *f)
     return sums;
 }
 
+/* Of those that are named. */
+static int count_times(struct iot_histogram *times, const uint8_t *named,
+                       const struct iot_report *r)
+{
+    int failed = 0;
+    for (size_t i = 0; i < r->trace->events.n && !failed; i++) {
+        uint32_t row = r->of_event[i];
+        if (row != IOT_NO_INDEX && named[row] && iot_report_is_timed(r, i))
+            failed = iot_histogram_add(&times[row], iot_latency_bucket(r->model->service_ns[i]), 1);
+    }
+    return failed;
+}
+
 static int add_files(struct iot_partial *p, const struct iot_report *r, size_t top)
 {
     uint8_t *named = calloc(r->n_files + 1, 1);
     struct row *rows = malloc((r->n_files + 1) * sizeof *rows);
+    struct iot_histogram *times = calloc(r->n_files + 1, sizeof *times);
     struct iot_sums rest[IOT_OBJECTS] = {0};
-    int failed = !named || !rows;
+    int failed = !named || !rows || !times;
     for (size_t c = 0; c < CHOICES && !failed; c++)
         choose(named, rows, r, choices[c].by, top);
+    failed = failed || count_times(times, named, r);
     for (size_t i = 0; i < r->n_files && !failed; i++) {
         if (named[i])
             continue;
@@ -261,10 +303,14 @@ static int add_files(struct iot_partial *p, const struct iot_report *r, size_t t
         sums.at[IOT_COLUMN_units] = 1;
         for (size_t c = 0; c < CHOICES; c++)
             sums.at[choices[c].cut] = rest[f->object].at[choices[c].cut];
-        failed = iot_partial_file(p, f->path, f->object, f->why, &sums);
+        failed = iot_partial_file(
+            p, &(struct iot_partial_file){f->path, f->why, f->object, sums, times[i]});
     }
     for (int o = 0; o < IOT_OBJECTS && !failed; o++)
         iot_sums_add(&p->rest[o], &rest[o]);
+    for (size_t i = 0; times && i < r->n_files; i++)
+        iot_histogram_free(&times[i]);
+    free(times);
     free(named);
     free(rows);
     return failed ? -1 : 0;
@@ -273,7 +319,7 @@ static int add_files(struct iot_partial *p, const struct iot_report *r, size_t t
 int iot_partial_add_report(struct iot_partial *partial, const struct iot_report *report, size_t top)
 {
     return add_unit(partial, report) || add_calls(partial, report) ||
-                   add_files(partial, report, top)
+                   add_files(partial, report, top) || iot_partial_add_named(partial, report)
                ? -1
                : 0;
 }

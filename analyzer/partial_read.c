@@ -1,14 +1,18 @@
 /* Partial results from JSON. They are read as they are written, member after member: what else is
  * in there is an error, since merging would lose it. */
+#include <errno.h>
 #include <string.h>
 
 #include "analyzer/arena.h"
 #include "analyzer/json_in.h"
 #include "analyzer/partial.h"
 
+/* Into one of its own first, so that nothing is added of what is damaged further on. Texts of units
+ * are kept in the arena of the one that they go to. */
 struct reader {
     struct iot_json_in in;
-    struct iot_partial *partial;
+    struct iot_partial partial;
+    struct iot_arena *texts;
 };
 
 static const char unexpected[] = "is no " IOT_PARTIAL_SCHEMA " as this version of iotrace makes it";
@@ -71,7 +75,7 @@ static int text(struct reader *r, const char **to)
 {
     if (expect(r, IOT_JSON_STRING))
         return -1;
-    *to = iot_arena_text(r->partial->arena, r->in.text, strlen(r->in.text));
+    *to = iot_arena_text(r->texts, r->in.text, strlen(r->in.text));
     return *to ? 0 : fail(r, no_memory);
 }
 
@@ -80,14 +84,34 @@ static int text_at(struct reader *r, const char *key, const char **to)
     return expect_key(r, key) || text(r, to) ? -1 : 0;
 }
 
-static int object_name(struct reader *r, uint8_t *object)
+/* A text that is needed no longer than what was read. */
+static int scratch_text(struct reader *r, const char **to)
 {
     if (expect(r, IOT_JSON_STRING))
         return -1;
+    *to = iot_arena_text(r->partial.arena, r->in.text, strlen(r->in.text));
+    return *to ? 0 : fail(r, no_memory);
+}
+
+static int expect_text(struct reader *r, const char *text)
+{
+    if (expect(r, IOT_JSON_STRING))
+        return -1;
+    return strcmp(r->in.text, text) ? fail(r, unexpected) : 0;
+}
+
+/* That was just read. */
+static int object_of(struct reader *r, uint8_t *object)
+{
     for (*object = 0; *object < IOT_OBJECTS; ++*object)
         if (!strcmp(r->in.text, iot_object_names[*object]))
             return 0;
     return fail(r, unexpected);
+}
+
+static int object_name(struct reader *r, uint8_t *object)
+{
+    return expect(r, IOT_JSON_STRING) || object_of(r, object) ? -1 : 0;
 }
 
 static int array_at(struct reader *r, const char *key)
@@ -95,12 +119,17 @@ static int array_at(struct reader *r, const char *key)
     return expect_key(r, key) || expect(r, IOT_JSON_ARRAY) ? -1 : 0;
 }
 
-static int values(struct reader *r, struct iot_sums *sums, enum iot_column_group group)
+static int numbers(struct reader *r, struct iot_sums *sums, enum iot_column_group group)
 {
     for (enum iot_sum_column c = 0; c < IOT_COLUMNS; c++)
         if (iot_column_is_in(c, group) && number(r, &sums->at[c]))
             return -1;
-    return expect(r, IOT_JSON_ARRAY_END);
+    return 0;
+}
+
+static int values(struct reader *r, struct iot_sums *sums, enum iot_column_group group)
+{
+    return numbers(r, sums, group) || expect(r, IOT_JSON_ARRAY_END) ? -1 : 0;
 }
 
 /* Whether an array goes on: 1, 0 at its end, -1 with an error. */
@@ -117,10 +146,8 @@ static int columns(struct reader *r, const char *key, enum iot_column_group grou
     for (enum iot_sum_column c = 0; c < IOT_COLUMNS; c++) {
         if (!iot_column_is_in(c, group))
             continue;
-        if (expect(r, IOT_JSON_STRING))
+        if (expect_text(r, iot_column_names[c]))
             return -1;
-        if (strcmp(r->in.text, iot_column_names[c]))
-            return fail(r, unexpected);
     }
     return expect(r, IOT_JSON_ARRAY_END);
 }
@@ -135,7 +162,7 @@ static int read_ranks(struct reader *r, struct iot_unit *u)
         return -1;
     while ((goes_on = more(r, IOT_JSON_NUMBER)) > 0) {
         if (u->n_ranks == room) {
-            int64_t *ranks = iot_arena_take(r->partial->arena, (2 * room + 8) * sizeof *ranks);
+            int64_t *ranks = iot_arena_take(r->texts, (2 * room + 8) * sizeof *ranks);
             if (!ranks)
                 return fail(r, no_memory);
             if (room)
@@ -186,9 +213,37 @@ static int read_figures(struct reader *r, struct iot_unit *u)
     return expect(r, IOT_JSON_ARRAY_END);
 }
 
+/* By object: [class, calls, median] each. */
+static int read_calls(struct reader *r, struct iot_unit *u)
+{
+    struct iot_unit_calls found[IOT_OBJECTS * IOT_CALL_CLASSES];
+    int goes_on = 0;
+    if (array_at(r, "calls"))
+        return -1;
+    for (uint8_t o = 0; o < IOT_OBJECTS && !goes_on; o++) {
+        if (expect(r, IOT_JSON_ARRAY))
+            return -1;
+        while ((goes_on = more(r, IOT_JSON_ARRAY)) > 0) {
+            struct iot_unit_calls *to = &found[u->n_calls];
+            int64_t class_;
+            if (u->n_calls++ == sizeof found / sizeof *found || number(r, &class_) ||
+                class_ >= IOT_CALL_CLASSES || number(r, &to->calls) || number(r, &to->median_ns) ||
+                expect(r, IOT_JSON_ARRAY_END))
+                return fail(r, unexpected);
+            to->object = o;
+            to->class_ = (uint8_t)class_;
+        }
+    }
+    u->calls = iot_arena_take(r->texts, (u->n_calls + 1) * sizeof *u->calls);
+    if (!u->calls)
+        return fail(r, no_memory);
+    memcpy(u->calls, found, u->n_calls * sizeof *found);
+    return goes_on || expect(r, IOT_JSON_ARRAY_END) ? -1 : 0;
+}
+
 static int read_unit(struct reader *r)
 {
-    struct iot_unit *u = iot_partial_unit(r->partial);
+    struct iot_unit *u = iot_partial_unit(&r->partial);
     if (!u)
         return fail(r, no_memory);
     struct iot_identity *id = &u->identity;
@@ -198,39 +253,50 @@ static int read_unit(struct reader *r)
                    text_at(r, "source", &id->source) || text_at(r, "host", &u->host) ||
                    text_at(r, "boot_id", &u->boot_id) || text_at(r, "command", &u->command) ||
                    text_at(r, "damage", &u->damage) || read_ranks(r, u) || read_figures(r, u) ||
-                   read_waits(r, u) || expect(r, IOT_JSON_OBJECT_END)
+                   read_calls(r, u) || read_waits(r, u) || expect(r, IOT_JSON_OBJECT_END)
                ? -1
                : 0;
 }
 
 /* --- objects and files --- */
 
-/* [class, bytes, bucket, calls, bucket, calls, ..] */
-static int read_class(struct reader *r, struct iot_calls *calls)
+/* bucket, calls, bucket, calls, .. up to the end of the array. */
+static int read_bars(struct reader *r, struct iot_histogram *times)
 {
-    int64_t class_, bytes, bucket, n;
+    int64_t bucket, n;
     int goes_on;
-    if (number(r, &class_) || number(r, &bytes))
-        return -1;
-    if (class_ >= IOT_CALL_CLASSES)
-        return fail(r, "has a class of sizes that there is not");
-    struct iot_call_class *to = iot_calls_class(calls, (unsigned)class_);
-    if (!to)
-        return fail(r, no_memory);
-    to->bytes = iot_sum(to->bytes, bytes);
     while ((goes_on = more(r, IOT_JSON_NUMBER)) > 0) {
         if (number_of(r, &bucket) || number(r, &n))
             return -1;
-        if (bucket >= IOT_LATENCY_BUCKETS)
+        if (bucket >= IOT_LATENCY_BUCKETS || n > IOT_COUNT_MAX)
             return fail(r, "has a class of times that there is not");
-        to->counts[bucket] = iot_sum(to->counts[bucket], n);
+        if (iot_histogram_add(times, (unsigned)bucket, n))
+            return fail(r, no_memory);
     }
     return goes_on;
 }
 
+static int read_times(struct reader *r, struct iot_histogram *times)
+{
+    return expect(r, IOT_JSON_ARRAY) || read_bars(r, times) ? -1 : 0;
+}
+
+/* [class, bytes, bucket, calls, bucket, calls, ..] */
+static int read_class(struct reader *r, struct iot_calls *calls)
+{
+    int64_t class_, bytes;
+    if (number(r, &class_) || number(r, &bytes))
+        return -1;
+    if (class_ >= IOT_CALL_CLASSES)
+        return fail(r, "has a class of sizes that there is not");
+    struct iot_call_class *to = &calls->classes[class_];
+    to->bytes = iot_sum(to->bytes, bytes);
+    return read_bars(r, &to->times);
+}
+
 static int read_object(struct reader *r, int object)
 {
-    struct iot_partial *p = r->partial;
+    struct iot_partial *p = &r->partial;
     struct iot_sums rest = {0};
     uint8_t name;
     int goes_on;
@@ -249,25 +315,95 @@ static int read_object(struct reader *r, int object)
 
 static int read_file(struct reader *r)
 {
-    struct iot_sums sums = {0};
+    struct iot_partial_file file = {0};
     char path[IOT_JSON_IN_TEXT + 8], why[IOT_JSON_IN_TEXT + 8];
-    uint8_t object;
     if (expect(r, IOT_JSON_STRING))
         return -1;
     strcpy(path, r->in.text);
-    if (object_name(r, &object) || expect(r, IOT_JSON_STRING))
+    if (object_name(r, &file.object) || expect(r, IOT_JSON_STRING))
         return -1;
     strcpy(why, r->in.text);
-    if (values(r, &sums, IOT_COLUMN_FILE))
+    file.path = path;
+    file.why = why;
+    int failed = numbers(r, &file.sums, IOT_COLUMN_FILE) || read_times(r, &file.times) ||
+                 expect(r, IOT_JSON_ARRAY_END);
+    if (!failed && iot_partial_file(&r->partial, &file))
+        failed = fail(r, no_memory);
+    iot_histogram_free(&file.times);
+    return failed;
+}
+
+/* --- rows with names --- */
+
+/* null: of none. */
+static int read_row_object(struct reader *r, uint8_t *object)
+{
+    enum iot_json_token token = iot_json_in_next(&r->in);
+    *object = IOT_OBJECTS;
+    if (token == IOT_JSON_NULL)
+        return 0;
+    return token == IOT_JSON_STRING ? object_of(r, object) : refuse(r, token);
+}
+
+/* [texts.., object, numbers.., [times], text shown], each where its kind has it. */
+static int read_row(struct reader *r, enum iot_row_kind kind, struct iot_named_row *row)
+{
+    const struct iot_row_about *about = &iot_rows_about[kind];
+    for (size_t k = 0; about->texts[k]; k++)
+        if (scratch_text(r, &row->texts[k]))
+            return -1;
+    if (about->flags & IOT_ROW_OBJECT && read_row_object(r, &row->object))
         return -1;
-    return iot_partial_file(r->partial, path, object, why, &sums) ? fail(r, no_memory) : 0;
+    for (size_t k = 0; about->numbers[k].name; k++)
+        if (number(r, &row->numbers[k]))
+            return -1;
+    if ((about->flags & IOT_ROW_TIMES && read_times(r, &row->times)) ||
+        (about->flags & IOT_ROW_SHOWN && scratch_text(r, &row->shown)))
+        return -1;
+    return expect(r, IOT_JSON_ARRAY_END);
+}
+
+static int read_rows(struct reader *r, enum iot_row_kind kind)
+{
+    const struct iot_row_about *about = &iot_rows_about[kind];
+    int goes_on, failed = 0;
+    if (array_at(r, about->name) || expect(r, IOT_JSON_ARRAY))
+        return -1;
+    for (size_t k = 0; about->texts[k]; k++)
+        if (expect_text(r, about->texts[k]))
+            return -1;
+    for (size_t k = 0; about->numbers[k].name; k++)
+        if (expect_text(r, about->numbers[k].name))
+            return -1;
+    if (expect(r, IOT_JSON_ARRAY_END))
+        return -1;
+    while (!failed && (goes_on = more(r, IOT_JSON_ARRAY)) != 0) {
+        struct iot_named_row row = {0};
+        failed = goes_on < 0 || read_row(r, kind, &row);
+        if (!failed && iot_named_rows_add(&r->partial.named[kind], kind, &row, r->partial.arena))
+            failed = fail(r, no_memory);
+        iot_histogram_free(&row.times);
+    }
+    return failed;
+}
+
+static int read_unread(struct reader *r)
+{
+    int goes_on;
+    if (array_at(r, "unread"))
+        return -1;
+    while ((goes_on = more(r, IOT_JSON_STRING)) > 0)
+        if (iot_partial_unread(&r->partial, r->in.text))
+            return fail(r, no_memory);
+    return goes_on;
 }
 
 static int read_schema(struct reader *r)
 {
-    if (expect(r, IOT_JSON_OBJECT) || expect_key(r, "schema") || expect(r, IOT_JSON_STRING))
-        return -1;
-    return strcmp(r->in.text, IOT_PARTIAL_SCHEMA) ? fail(r, unexpected) : 0;
+    return expect(r, IOT_JSON_OBJECT) || expect_key(r, "schema") ||
+                   expect_text(r, IOT_PARTIAL_SCHEMA)
+               ? -1
+               : 0;
 }
 
 static int read_all(struct reader *r)
@@ -289,37 +425,53 @@ static int read_all(struct reader *r)
     while ((goes_on = more(r, IOT_JSON_ARRAY)) > 0)
         if (read_file(r))
             return -1;
-    return goes_on || expect(r, IOT_JSON_OBJECT_END) || expect(r, IOT_JSON_END) ? -1 : 0;
+    if (goes_on)
+        return -1;
+    for (enum iot_row_kind kind = 0; kind < IOT_ROW_KINDS; kind++)
+        if (read_rows(r, kind))
+            return -1;
+    return read_unread(r) || expect(r, IOT_JSON_OBJECT_END) || expect(r, IOT_JSON_END) ? -1 : 0;
 }
 
-static int read_opened(struct reader *r, const char *name, char error[512])
+static enum iot_added read_opened(struct reader *r, struct iot_partial *to, const char *name,
+                                  char error[512])
 {
-    int failed = read_all(r);
-    if (failed)
+    enum iot_added added = IOT_ADDED;
+    r->texts = to->arena;
+    if (iot_partial_init(&r->partial)) {
+        snprintf(error, 512, "%.300s: out of memory", name);
+        added = IOT_ADD_FAILED;
+    } else if (read_all(r)) {
         snprintf(error, 512, "%.300s: byte %llu: %.120s; make it with 'iotrace report --partial'",
                  name, (unsigned long long)r->in.at, r->in.error ? r->in.error : unexpected);
+        added = r->in.error == no_memory ? IOT_ADD_FAILED : IOT_UNREAD;
+    } else if (iot_partial_join(to, &r->partial)) {
+        snprintf(error, 512, "%.300s: out of memory", name);
+        added = IOT_ADD_FAILED;
+    }
+    iot_partial_free(&r->partial);
     iot_json_in_close(&r->in);
-    return failed;
+    return added;
 }
 
-int iot_partial_add_file(struct iot_partial *partial, const char *path, char error[512])
+enum iot_added iot_partial_add_file(struct iot_partial *partial, const char *path, char error[512])
 {
-    struct reader r = {.partial = partial};
+    struct reader r = {0};
     int failed = iot_json_in_open(&r.in, path);
     if (failed) {
         snprintf(error, 512, "%.300s: cannot be read: %s", path, strerror(-failed));
-        return -1;
+        return failed == -ENOMEM ? IOT_ADD_FAILED : IOT_UNREAD;
     }
-    return read_opened(&r, path, error);
+    return read_opened(&r, partial, path, error);
 }
 
-int iot_partial_add_memory(struct iot_partial *partial, const char *name, const void *bytes,
-                           size_t n, char error[512])
+enum iot_added iot_partial_add_memory(struct iot_partial *partial, const char *name,
+                                      const void *bytes, size_t n, char error[512])
 {
-    struct reader r = {.partial = partial};
+    struct reader r = {0};
     if (iot_json_in_open_memory(&r.in, bytes, n)) {
         snprintf(error, 512, "%.300s: out of memory", name);
-        return -1;
+        return IOT_ADD_FAILED;
     }
-    return read_opened(&r, name, error);
+    return read_opened(&r, partial, name, error);
 }

@@ -7,14 +7,6 @@
 #include "analyzer/partial_json.h"
 #include "analyzer/report_json_parts.h"
 
-static void put_number(struct iot_json *json, const char *key, int64_t value)
-{
-    if (value < 0)
-        iot_json_put_null(json, key);
-    else
-        iot_json_put_int(json, key, value);
-}
-
 static void put_values(struct iot_json *json, const struct iot_sums *sums,
                        enum iot_column_group group)
 {
@@ -32,24 +24,29 @@ static void put_names(struct iot_json *json, const char *key, enum iot_column_gr
     iot_json_end_array(json);
 }
 
+/* By object: [class, calls, median] each. */
+static void put_unit_calls(struct iot_json *json, const struct iot_unit *u)
+{
+    size_t k = 0;
+    iot_json_put_array(json, "calls");
+    for (int o = 0; o < IOT_OBJECTS; o++) {
+        iot_json_begin_array(json);
+        for (; k < u->n_calls && u->calls[k].object == o; k++) {
+            iot_json_begin_array(json);
+            iot_json_int(json, u->calls[k].class_);
+            iot_json_int(json, u->calls[k].calls);
+            iot_json_int(json, u->calls[k].median_ns);
+            iot_json_end_array(json);
+        }
+        iot_json_end_array(json);
+    }
+    iot_json_end_array(json);
+}
+
 static void put_unit(struct iot_json *json, const struct iot_unit *u)
 {
     iot_json_begin_object(json);
-    iot_json_put_string(json, "job", u->identity.job);
-    put_number(json, "rank", u->identity.rank);
-    put_number(json, "local_rank", u->identity.local_rank);
-    put_number(json, "world_size", u->identity.world_size);
-    iot_json_put_string(json, "source", u->identity.source);
-    iot_json_put_string(json, "host", u->host);
-    iot_json_put_string(json, "boot_id", u->boot_id);
-    iot_json_put_string(json, "command", u->command);
-    iot_json_put_string(json, "damage", u->damage);
-    iot_json_put_array(json, "ranks");
-    for (size_t k = 0; k < u->n_ranks; k++)
-        iot_json_int(json, u->ranks[k]);
-    iot_json_end_array(json);
-    for (int k = 0; k < IOT_UNIT_NUMBERS; k++)
-        iot_json_put_int(json, iot_unit_number_names[k], u->numbers[k]);
+    iot_unit_put_head(json, u);
     iot_json_put_array(json, "curve");
     for (int k = 0; k < IOT_UNIT_CURVE; k++)
         iot_json_int(json, u->curve[k]);
@@ -61,6 +58,7 @@ static void put_unit(struct iot_json *json, const struct iot_unit *u)
         iot_json_end_array(json);
     }
     iot_json_end_array(json);
+    put_unit_calls(json, u);
     iot_report_put_waits(json, u->waits, u->n_waits);
     iot_json_end_object(json);
 }
@@ -83,16 +81,20 @@ char *iot_partial_unit_text(const struct iot_unit *unit)
     return text;
 }
 
+static void put_bars(struct iot_json *json, const struct iot_histogram *times)
+{
+    for (size_t k = 0; k < times->n; k++) {
+        iot_json_int(json, (int64_t)times->bars[k].bucket);
+        iot_json_int(json, (int64_t)times->bars[k].count);
+    }
+}
+
 static void put_class(struct iot_json *json, int number, const struct iot_call_class *class_)
 {
     iot_json_begin_array(json);
     iot_json_int(json, number);
     iot_json_int(json, class_->bytes);
-    for (int b = 0; b < IOT_LATENCY_BUCKETS; b++)
-        if (class_->counts[b]) {
-            iot_json_int(json, b);
-            iot_json_int(json, class_->counts[b]);
-        }
+    put_bars(json, &class_->times);
     iot_json_end_array(json);
 }
 
@@ -105,10 +107,54 @@ static void put_object(struct iot_json *json, const struct iot_partial *p, int o
     iot_json_end_array(json);
     iot_json_put_array(json, "calls");
     for (int c = 0; c < IOT_CALL_CLASSES; c++)
-        if (p->calls[o].classes[c])
-            put_class(json, c, p->calls[o].classes[c]);
+        if (p->calls[o].classes[c].bytes || p->calls[o].classes[c].times.n)
+            put_class(json, c, &p->calls[o].classes[c]);
     iot_json_end_array(json);
     iot_json_end_object(json);
+}
+
+static void put_times(struct iot_json *json, const struct iot_histogram *times)
+{
+    iot_json_begin_array(json);
+    put_bars(json, times);
+    iot_json_end_array(json);
+}
+
+/* --- rows with names --- */
+
+static void put_row(struct iot_json *json, const struct iot_row_about *about,
+                    const struct iot_named_row *row)
+{
+    iot_json_begin_array(json);
+    for (size_t k = 0; about->texts[k]; k++)
+        iot_json_string(json, row->texts[k]);
+    if (about->flags & IOT_ROW_OBJECT && row->object == IOT_OBJECTS)
+        iot_json_null(json);
+    else if (about->flags & IOT_ROW_OBJECT)
+        iot_json_string(json, iot_object_names[row->object]);
+    for (size_t k = 0; about->numbers[k].name; k++)
+        iot_json_int(json, row->numbers[k]);
+    if (about->flags & IOT_ROW_TIMES)
+        put_times(json, &row->times);
+    if (about->flags & IOT_ROW_SHOWN)
+        iot_json_string(json, row->shown);
+    iot_json_end_array(json);
+}
+
+/* The first row has the names of texts and numbers. */
+static void put_rows(struct iot_json *json, const struct iot_partial *p, enum iot_row_kind kind)
+{
+    const struct iot_row_about *about = &iot_rows_about[kind];
+    iot_json_put_array(json, about->name);
+    iot_json_begin_array(json);
+    for (size_t k = 0; about->texts[k]; k++)
+        iot_json_string(json, about->texts[k]);
+    for (size_t k = 0; about->numbers[k].name; k++)
+        iot_json_string(json, about->numbers[k].name);
+    iot_json_end_array(json);
+    for (size_t k = 0; k < p->named[kind].n; k++)
+        put_row(json, about, &p->named[kind].rows[k]);
+    iot_json_end_array(json);
 }
 
 int iot_partial_write(const struct iot_partial *p, FILE *out)
@@ -136,9 +182,13 @@ int iot_partial_write(const struct iot_partial *p, FILE *out)
         iot_json_string(&json, iot_object_names[f->object]);
         iot_json_string(&json, f->why);
         put_values(&json, &f->sums, IOT_COLUMN_FILE);
+        put_times(&json, &f->times);
         iot_json_end_array(&json);
     }
     iot_json_end_array(&json);
+    for (enum iot_row_kind kind = 0; kind < IOT_ROW_KINDS; kind++)
+        put_rows(&json, p, kind);
+    iot_json_put_strings(&json, "unread", p->unread, p->n_unread);
     iot_json_end_object(&json);
     return iot_json_finish(&json);
 }

@@ -20,6 +20,10 @@ struct iot_place {
 unsigned iot_places_of(struct iot_symbols *symbols, const struct iot_frame *frame,
                        struct iot_place places[IOT_PLACES_MAX], struct iot_arena *arena);
 
+/* How many of a stack's frames, the innermost first, are the program's: without those that started it or its thread,
+ * the outermost (_start, __libc_start_main, clone); never 0 of some. */
+uint32_t iot_places_inner(struct iot_symbols *symbols, const struct iot_frame *frames, uint32_t n);
+
 /* A frame of Python's import system. */
 int iot_place_is_import(const struct iot_frame *frame);
 

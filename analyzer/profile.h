@@ -80,7 +80,9 @@ struct iot_profile {
     struct iot_arena *arena;
     int64_t start_ns, end_ns; /* from the first to the last complete event */
     int64_t base_ns;          /* to be added for CLOCK_REALTIME */
-    int64_t rank;             /* -1: not told */
+    int64_t rank, world_size; /* of the distributed job; -1: not told */
+    const char *host;         /* NULL: not told */
+    const char *trace_name;   /* the file that the profiler wrote; NULL: not told */
     uint32_t process_name;
     struct iot_profile_process *processes; /* once divided */
     size_t n_processes, main_process; /* the latter has the steps, or most calls */

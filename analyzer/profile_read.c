@@ -238,14 +238,26 @@ static int read_rank(struct iot_profile *p, struct iot_json_in *in)
 {
     enum iot_json_token token;
     while ((token = iot_json_in_next(in)) == IOT_JSON_KEY) {
-        int is_rank = !strcmp(in->text, "rank");
+        int64_t *number = !strcmp(in->text, "rank")         ? &p->rank
+                          : !strcmp(in->text, "world_size") ? &p->world_size
+                                                            : NULL;
         token = iot_json_in_next(in);
-        if (is_rank && token == IOT_JSON_NUMBER)
-            iot_json_whole(in->text, &p->rank);
+        if (number && token == IOT_JSON_NUMBER && (iot_json_whole(in->text, number) || *number < 0))
+            *number = -1;
         if (iot_json_in_skip(in, token) == IOT_JSON_ERROR)
             return -1;
     }
     return token == IOT_JSON_ERROR ? -1 : 0;
+}
+
+/* What the recording says of itself beside its events. */
+static const char **text_of(struct iot_profile *p, const char *key)
+{
+    static const char *const hosts[] = {"hostname", "host_name", "hostName"};
+    for (size_t k = 0; k < sizeof hosts / sizeof *hosts; k++)
+        if (!strcmp(key, hosts[k]))
+            return &p->host;
+    return !strcmp(key, "traceName") ? &p->trace_name : NULL;
 }
 
 static int read_file(struct iot_profile *p, struct iot_json_in *in)
@@ -265,6 +277,7 @@ static int read_file(struct iot_profile *p, struct iot_json_in *in)
         int events = !strcmp(in->text, "traceEvents"),
             base = !strcmp(in->text, "baseTimeNanoseconds");
         int rank = !strcmp(in->text, "distributedInfo");
+        const char **text = text_of(p, in->text);
         token = iot_json_in_next(in);
         if (events && token == IOT_JSON_ARRAY) {
             if (read_events(p, in))
@@ -274,6 +287,9 @@ static int read_file(struct iot_profile *p, struct iot_json_in *in)
             if (read_rank(p, in))
                 return -1;
         } else {
+            if (text && token == IOT_JSON_STRING && *in->text &&
+                !(*text = iot_arena_text(p->arena, in->text, strlen(in->text))))
+                return -1;
             if (base && token == IOT_JSON_NUMBER)
                 iot_json_whole(in->text, &p->base_ns);
             if (iot_json_in_skip(in, token) == IOT_JSON_ERROR)
@@ -290,7 +306,8 @@ static int read_file(struct iot_profile *p, struct iot_json_in *in)
 
 int iot_profile_read(struct iot_profile *p, struct iot_json_in *in)
 {
-    *p = (struct iot_profile){.start_ns = INT64_MAX, .end_ns = INT64_MIN, .rank = -1};
+    *p = (struct iot_profile){
+        .start_ns = INT64_MAX, .end_ns = INT64_MIN, .rank = -1, .world_size = -1};
     p->arena = iot_arena_new();
     if (!p->arena || iot_profile_name(p, "") != 0)
         return -1;

@@ -335,16 +335,15 @@ static int by_first(const void *a, const void *b)
 
 static int put_range(struct work *w, const struct row *row, const struct sample *samples)
 {
-    uint16_t *buckets = malloc(row->n * sizeof *buckets);
+    uint16_t *buckets = iot_arena_take(w->report->arena, row->n * sizeof *buckets);
     if (!buckets)
         return -1;
     for (size_t k = 0; k < row->n; k++)
         buckets[k] = samples[k].bucket;
     struct iot_latency length = iot_latency_of_buckets(buckets, row->n, INT64_MAX);
-    free(buckets);
     w->report->ranges[w->report->n_ranges++] = (struct iot_range){
         name_of(w, row), row->n,          row->total_ns,        length.p50_ns,       length.p95_ns,
-        row->sums.ops,   row->sums.bytes, row->sums.service_ns, row->sums.exposed_ns};
+        row->sums.ops,   row->sums.bytes, row->sums.service_ns, row->sums.exposed_ns, buckets};
     return 0;
 }
 

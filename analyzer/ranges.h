@@ -15,6 +15,7 @@ struct iot_range {
     uint64_t n;
     int64_t total_ns, p50_ns, p95_ns; /* of their lengths */
     int64_t ops, bytes, service_ns, exposed_ns;
+    const uint16_t *buckets; /* of their n lengths, as latency.h has them */
 };
 
 struct iot_named_mark {

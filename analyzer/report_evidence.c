@@ -28,6 +28,21 @@ __attribute__((format(printf, 2, 3))) static int say(struct iot_report *r, const
     return sentence ? 0 : -1;
 }
 
+/* Recordings of several processes that do not all name their host. */
+static int of_imports(struct iot_report *r)
+{
+    const struct iot_trace *t = r->trace;
+    int several = 0, nameless = 0;
+    for (size_t p = 0; p < t->n_processes; p++) {
+        several |= strcmp(t->processes[p].imported, t->processes[0].imported) != 0;
+        nameless |= *t->processes[p].imported && !*t->processes[p].host;
+    }
+    return several && nameless
+               ? say(r, "That the recordings imported are of one host and have one clock is taken for "
+                        "granted: they do not all say so")
+               : 0;
+}
+
 /* Which objects have that scope, as "input and state"; "" if none has. */
 static const char *having(const struct iot_report *r, const char *scope, char text[64])
 {
@@ -236,7 +251,7 @@ int iot_report_evidence(struct iot_report *r)
     if (say(r, "Replays keep the order and the contention of this run: what is recoverable is an "
                "estimate, and does not add up over objects"))
         return -1;
-    if (of_faults(r) || of_contention(r) || of_changed(r))
+    if (of_imports(r) || of_faults(r) || of_contention(r) || of_changed(r))
         return -1;
     return model->exposed_error_ns ? say(r, "Which calls are exposed is uncertain by at most %s",
                                          iot_people_time(model->exposed_error_ns).text)

@@ -96,8 +96,11 @@ static int sum_copies(struct iot_report *r, const struct iot_classes *classes)
 
 /* --- ranks --- */
 
-static struct iot_gpu_rank *rank_of(struct iot_report_gpu *g, uint32_t pid, uint32_t device)
+static struct iot_gpu_rank *rank_of_lane(struct iot_report *r, size_t l)
 {
+    struct iot_report_gpu *g = r->gpu;
+    const struct iot_process *process = &r->trace->processes[r->trace->lanes[l].process];
+    uint32_t pid = process->pid, device = r->trace->lanes[l].device;
     for (size_t k = 0; k < g->n_ranks; k++)
         if (g->ranks[k].pid == pid && g->ranks[k].device == device)
             return &g->ranks[k];
@@ -105,14 +108,9 @@ static struct iot_gpu_rank *rank_of(struct iot_report_gpu *g, uint32_t pid, uint
     if (!more)
         return NULL;
     g->ranks = more;
-    more[g->n_ranks] = (struct iot_gpu_rank){.pid = pid, .device = device};
+    more[g->n_ranks] =
+        (struct iot_gpu_rank){.pid = pid, .device = device, .rank = process->identity.rank};
     return &more[g->n_ranks++];
-}
-
-static struct iot_gpu_rank *rank_of_lane(struct iot_report *r, size_t l)
-{
-    const struct iot_lane *lane = &r->trace->lanes[l];
-    return rank_of(r->gpu, r->trace->processes[lane->process].pid, lane->device);
 }
 
 static int sum_ranks(struct iot_report *r)

@@ -37,6 +37,7 @@ struct iot_gpu_device {
 /* A GPU of a process that takes part in collectives of several. */
 struct iot_gpu_rank {
     uint32_t pid, device;
+    int64_t rank; /* of the job; -1: not known */
     int64_t collectives, matched; /* those whose counterparts are known */
     int64_t waited_ns, transfer_ns;
 };

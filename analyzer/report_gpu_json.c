@@ -77,6 +77,10 @@ static void put_ranks(struct iot_json *json, const struct iot_report_gpu *g)
         iot_json_put_int(json, "matched", rank->matched);
         iot_json_put_int(json, "waited_ns", rank->waited_ns);
         iot_json_put_int(json, "transfer_ns", rank->transfer_ns);
+        if (rank->rank >= 0)
+            iot_json_put_int(json, "rank", rank->rank);
+        else
+            iot_json_put_null(json, "rank");
         iot_json_end_object(json);
     }
     iot_json_end_array(json);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyzer/people.h"
+#include "analyzer/report_gpu.h"
 #include "analyzer/report_words.h"
 #include "analyzer/text.h"
 #include "analyzer/verdict.h"
@@ -254,6 +255,7 @@ void iot_report_write_markdown(const struct iot_report *r, FILE *out, size_t fil
         put_sentence(out, "\n", text, "\n");
     put_steps(r, out);
     iot_report_markdown_ranges(r, out);
+    put_lines(r, out, "GPUs", iot_words_gpu);
     put_files(r, out, files);
     put_lines(r, out, "Where calls are made", iot_words_site);
     put_lines(r, out, "Who waited for whom", iot_words_waited);

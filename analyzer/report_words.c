@@ -115,9 +115,12 @@ void iot_words_steps(const struct iot_report *r, const struct iot_phase *steady,
         n += (size_t)snprintf(text + n, SIZE - n, ": a median of %s each (P95 %s)",
                               iot_people_time(steady->length.p50_ns).text,
                               iot_people_time(steady->length.p95_ns).text);
-    snprintf(text + n, SIZE - n, ", %s of it exposed I/O (P95 %s).",
-             iot_people_time(steady->exposed.p50_ns).text,
-             iot_people_time(steady->exposed.p95_ns).text);
+    n += (size_t)snprintf(text + n, SIZE - n, ", %s of it exposed I/O",
+                          iot_people_time(steady->exposed.p50_ns).text);
+    if (s->n > 1)
+        n += (size_t)snprintf(text + n, SIZE - n, " (P95 %s)",
+                              iot_people_time(steady->exposed.p95_ns).text);
+    snprintf(text + n, SIZE - n, ".");
 }
 
 bool iot_words_per_step(const struct iot_phase *steady, int object, char text[SIZE])

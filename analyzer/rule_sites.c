@@ -13,7 +13,8 @@ static int is_name(const char *glob, const char *name, char separator)
     return name && (!fnmatch(glob, name, 0) || (last && !fnmatch(glob, last + 1, 0)));
 }
 
-/* By function (also the last part of Python's dotted ones), file of the source, program or library. */
+/* By function (also the last part of its name in Python and C++), file of the source, program or
+ * library. */
 static int is_in(const char *glob, const struct iot_frame *frame, struct iot_symbols *symbols,
                  struct iot_arena *arena)
 {
@@ -23,7 +24,8 @@ static int is_in(const char *glob, const struct iot_frame *frame, struct iot_sym
         return 1;
     unsigned n = iot_places_of(symbols, frame, places, arena);
     for (unsigned i = 0; i < n; i++)
-        if (is_name(glob, places[i].function, '.') || is_name(glob, places[i].file, '/'))
+        if (is_name(glob, places[i].function, '.') || is_name(glob, places[i].function, ':') ||
+            is_name(glob, places[i].file, '/'))
             return 1;
     return 0;
 }

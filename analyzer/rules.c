@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "analyzer/arena.h"
+#include "analyzer/path_glob.h"
 
 enum { ERROR_BYTES = 512 };
 
@@ -69,7 +70,10 @@ static void compile(struct iot_rule *rule)
     rule->kind = GLOB_ANY;
     rule->fixed = glob;
     rule->n_fixed = n;
-    if (plain == n) {
+    rule->anywhere = strchr(glob, '/') && *glob != '/' && *glob != '*';
+    if (rule->anywhere) {
+        find_longest_piece(rule);
+    } else if (plain == n) {
         rule->kind = GLOB_EXACT;
     } else if (plain == n - 1 && glob[plain] == '*') {
         rule->kind = GLOB_STARTS;
@@ -118,7 +122,8 @@ static int matches(const struct iot_rule *rule, const char *name, size_t n, uint
     case GLOB_HOLDS:
         return holds(rule, name, n, letters);
     default:
-        return holds(rule, name, n, letters) && !fnmatch(rule->glob, name, 0);
+        return holds(rule, name, n, letters) && (rule->anywhere ? iot_path_matches(name, rule->glob)
+                                                                : !fnmatch(rule->glob, name, 0));
     }
 }
 

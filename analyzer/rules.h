@@ -3,9 +3,8 @@
  *
  * A rules file has one a line, `#` starts a comment:
  *     <object> <glob> [op=read|write] [site=<function, file or library>]
- * The glob is fnmatch's; `*` also matches slashes, and a glob without a slash is matched with the
- * last component of a path. A site is a glob likewise: the rule is for files that have a call made from there
- * (rule_sites.h).
+ * The glob is as everywhere (path_glob.h). A site is a glob likewise: the rule is for files that have a call made from
+ * there (rule_sites.h).
  */
 #ifndef IOT_ANALYZER_RULES_H
 #define IOT_ANALYZER_RULES_H
@@ -25,7 +24,8 @@ struct iot_rule {
     uint8_t object;
     uint8_t directions; /* bit d: for that direction */
     uint8_t kind;
-    uint8_t whole_path;
+    uint8_t whole_path; /* else its last component */
+    uint8_t anywhere;   /* in it, behind any slash */
     uint8_t any_case; /* of an ending; built-in rules: DATA.CSV is data.csv */
 };
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "analyzer/debug_files.h"
+#include "analyzer/demangle.h"
 
 struct iot_symbols_module {
     const char *module; /* the frame's */
@@ -192,10 +193,12 @@ void iot_symbols_name(struct iot_symbols *symbols, const struct iot_frame *frame
     const char *space = strchr(frame->module, ' ');
     const char *base = basename(space ? space + 1 : frame->module);
     int jit = !strncmp(frame->module, "jit ", 4);
+    char plain[256];
     if (s && jit)
         snprintf(to, bytes, "%s", s->name);
     else if (s)
-        snprintf(to, bytes, "%s+0x%" PRIx64 " (%s)", s->name, frame->offset - s->from, base);
+        snprintf(to, bytes, "%s+0x%" PRIx64 " (%s)", iot_demangle(s->name, plain, sizeof plain),
+                 frame->offset - s->from, base);
     else if (jit)
         snprintf(to, bytes, "0x%" PRIx64, frame->offset);
     else

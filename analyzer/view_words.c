@@ -1,4 +1,5 @@
 /* The sentences of the report. */
+#include "analyzer/report_gpu.h"
 #include "analyzer/report_words.h"
 #include "analyzer/verdict.h"
 #include "analyzer/view.h"
@@ -77,6 +78,7 @@ void iot_view_put_words(struct iot_json *json, const struct iot_report *r)
     put_if(json, "serialization", r, iot_words_serialization);
     put_if(json, "faults", r, iot_words_faults);
     put_steps(json, r);
+    put_lines(json, "gpus", r, iot_words_gpu);
     put_lines(json, "waits", r, iot_words_waited);
     put_lines(json, "queues", r, iot_words_queue);
     put_if(json, "pipes", r, iot_words_pipes);

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 struct crew {
     iot_work *work;
@@ -17,13 +18,24 @@ struct worker {
     unsigned number;
 };
 
+static unsigned sharers = 1;
+
+void iot_workers_share(unsigned processes)
+{
+    cpu_set_t cpus;
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    /* Bound to CPUs of its own it has no need to. */
+    if (!sched_getaffinity(0, sizeof cpus, &cpus) && CPU_COUNT(&cpus) >= online)
+        sharers = processes ? processes : 1;
+}
+
 static unsigned workers_wanted(void)
 {
     const char *setting = getenv("IOTRACE_THREADS");
     cpu_set_t cpus;
     long n = setting ? strtol(setting, NULL, 10) : 0;
     if (n <= 0)
-        n = sched_getaffinity(0, sizeof cpus, &cpus) ? 1 : CPU_COUNT(&cpus);
+        n = sched_getaffinity(0, sizeof cpus, &cpus) ? 1 : CPU_COUNT(&cpus) / (long)sharers;
     return n < 1 ? 1 : n > IOT_WORKERS_MAX ? IOT_WORKERS_MAX : (unsigned)n;
 }
 

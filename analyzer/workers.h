@@ -14,5 +14,7 @@ typedef int iot_work(void *user, size_t index, unsigned worker);
  * that this process may use, or as many as IOTRACE_THREADS says. The lowest index left is always the
  * next. Threads that cannot be made are done without. Returns 0, or -1 if a call did. */
 int iot_workers_run(size_t n, iot_work *work, void *user);
+/* So many processes of this kind divide the machine's CPUs among them, unless each is bound to its own. */
+void iot_workers_share(unsigned processes);
 
 #endif

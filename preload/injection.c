@@ -29,9 +29,10 @@ static const struct {
     const char *word;
     enum iot_gpu_wanted wanted;
 } words[] = {
-    {"0", IOT_GPU_WANTS_NOTHING},       {"off", IOT_GPU_WANTS_NOTHING},
-    {"kernels", IOT_GPU_WANTS_KERNELS}, {"full", IOT_GPU_WANTS_KERNELS},
+    {"0", IOT_GPU_WANTS_NOTHING},
+    {"off", IOT_GPU_WANTS_NOTHING},
     {"copies", IOT_GPU_WANTS_COPIES},
+    {"kernels", IOT_GPU_WANTS_KERNELS},
 };
 
 static const char *own_path(void)

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""How long `iotrace merge` takes, and how much memory, for 250, 500 and 1,000 partial results.
+"""How long `iotrace merge` takes, and how much memory, for 250, 500 and 1,000 partial results; and the
+reduction of iotrace-mpi, step by step: the tree of merges that as many ranks would make of them, each
+merge by itself here, of which a real job does those of one step at the same time.
 
 usage: scripts/bench_merge.py IOTRACE [FILES]
 
-Each is of a rank of its own with FILES files (64 if not given), half of which all ranks share. They are
-made here, in the form that `iotrace report --partial` writes.
+Each is of a rank of its own with FILES files (64 if not given), half of which all ranks share, with some
+ten times each, steps, ranges and queues. They are made here, in the form that `iotrace report --partial`
+writes.
 """
 import json
 import os
@@ -27,6 +30,39 @@ UNIT = BOTH + ["recoverable_ns"]
 FILE = BOTH + ["units", "largest_read_bytes", "cut_exposed_ns", "cut_service_ns", "cut_bytes"]
 
 
+KINDS = {
+    "phases": ["name", "units", "steps", "total_ns"],
+    "phase_objects": ["phase", "units", "ops", "bytes", "service_ns", "exposed_ns", "waited_ns"],
+    "queues": ["name", "producer", "consumer", "units", "messages", "growing", "mean_thousandths", "max_length"],
+    "ranges": ["name", "units", "ranges", "total_ns", "ops", "bytes", "service_ns", "exposed_ns"],
+    "marks": ["name", "units", "marks", "first_ns", "last_ns"],
+    "waits": ["waiter", "waited_for", "doing", "path", "units", "waited_ns", "most_ns"],
+    "advice": ["action", "units", "gain_ns", "most_ns"],
+    "sites": ["site", "units", "calls", "bytes", "service_ns", "exposed_ns"],
+    "not_seen": ["sentence", "units"],
+    "evidence": ["sentence", "units"],
+}
+
+
+def times(chance, n):
+    return [x for b in sorted(chance.sample(range(600, 900), n)) for x in (b, chance.randrange(1, 9999))]
+
+
+def named(chance):
+    """Rows with names as a training has them; the first of each kind says what is in the others."""
+    made = {kind: [columns] for kind, columns in KINDS.items()}
+    for phase in ("cold_start", "steady"):
+        made["phases"].append([phase, 1, 5000, 10**11, times(chance, 100)])
+        for name in [*OBJECTS, None]:
+            made["phase_objects"].append([phase, name, 1, *values(chance, range(5)), times(chance, 40)])
+    made["queues"].append(["a pipe", "loader", "train", "input", 1, 5000, 0, 2000, 9])
+    for k in range(10):
+        made["ranges"].append([f"layer{k}", 1, *values(chance, range(6)), times(chance, 60)])
+    made["not_seen"].append(["Calls made without libc", 1])
+    made["evidence"].append(["Replays keep the order of this run", 1])
+    return made
+
+
 def values(chance, columns):
     return [chance.randrange(10**10) for _ in columns]
 
@@ -38,16 +74,17 @@ def partial(rank, world, files):
     unit = {"job": "bench", "rank": rank, "local_rank": rank % 8, "world_size": world, "source": "slurm",
             "host": f"node{rank // 8:04}", "boot_id": f"{rank // 8:032x}", "command": "python train.py",
             "damage": "", "ranks": [], **numbers, "curve": [numbers["wall_ns"]] * 9,
-            "objects": [values(chance, UNIT) for _ in OBJECTS], "waits": []}
+            "objects": [values(chance, UNIT) for _ in OBJECTS],
+            "calls": [[[c, 1000, 10**6] for c in (12, 17, 21)] if o < 4 else [] for o in range(5)], "waits": []}
     calls = [[[c, c << 20, *(n for b in range(500 + 40 * c, 540 + 40 * c) for n in (b, chance.randrange(1, 9999)))]
               for c in (12, 17, 21)] if o < 4 else [] for o in range(5)]
     names = [f"/data/train/shard-{k:05}.tar" if k % 2 else f"/out/rank-{rank}/part-{k:05}.bin"
              for k in range(files)]
-    rows = sorted([name, "input" if "train" in name else "output", "read", *values(chance, FILE)]
-                  for name in names)
+    rows = sorted([name, "input" if "train" in name else "output", "read", *values(chance, FILE),
+                   times(chance, 10)] for name in names)
     return {"schema": "iotrace-partial/1", "unit_columns": UNIT, "file_columns": FILE, "units": [unit],
             "objects": [{"object": name, "rest": values(chance, FILE), "calls": calls[o]}
-                        for o, name in enumerate(OBJECTS)], "files": rows}
+                        for o, name in enumerate(OBJECTS)], "files": rows, **named(chance), "unread": []}
 
 
 def measured(argv):
@@ -58,6 +95,23 @@ def measured(argv):
     if status:
         sys.exit(f"{argv[1]} failed: {status}")
     return usage.ru_utime + usage.ru_stime, os.times().elapsed - start.elapsed, usage.ru_maxrss / 1024
+
+
+def reduced(iotrace, place, paths):
+    """The steps of the tree: merges, seconds of CPU of all and of the longest, its size and memory."""
+    have, bit = dict(enumerate(paths)), 1
+    print(f"{'step':>8} {'merges':>7} {'CPU s':>7} {'longest':>8} {'MiB':>7} {'MB it has':>10}")
+    while len(have) > 1:
+        steps = []
+        for rank in [r for r in have if not r & bit and r + bit in have]:
+            to = place / f"reduced-{bit}-{rank}"
+            cpu, _, room = measured([iotrace, "merge", str(have[rank]), str(have.pop(rank + bit)), "-o", str(to)])
+            steps.append((cpu, room, to.stat().st_size / 1e6))
+            have[rank] = to
+        cpu, room, size = (max(column) for column in zip(*steps))
+        print(f"{bit.bit_length():8} {len(steps):7} {sum(s[0] for s in steps):7.2f} {cpu:8.2f} {room:7.1f} {size:10.1f}")
+        bit *= 2
+    return have[0]
 
 
 def main():
@@ -77,6 +131,8 @@ def main():
             cpu, wall, room = measured([iotrace, "merge", *map(str, paths[:n]), "-o", str(merged)])
             report, _, _ = measured([iotrace, "report", str(merged), "-o", os.devnull])
             print(f"{n:8} {cpu:7.2f} {wall:7.2f} {room:7.1f} {report:14.2f}")
+        if reduced(iotrace, Path(place), paths).read_bytes() != merged.read_bytes():
+            sys.exit("the tree has another result than one merge")
 
 
 if __name__ == "__main__":

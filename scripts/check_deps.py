@@ -22,7 +22,8 @@ ALLOWED = {
     "preload": ["include", "format"],
     "cupti": ["include", "format"],
     "analyzer": ["format"],
-    "tests": ["include", "format", "preload", "cupti", "analyzer"],
+    "mpi": ["analyzer"],
+    "tests": ["include", "format", "preload", "cupti", "analyzer", "mpi"],
 }
 ANY_INCLUDE = re.compile(r"^\s*#\s*include\s*(.*)$")
 QUOTED = re.compile(r'"([^"]+)"')

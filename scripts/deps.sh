@@ -20,6 +20,7 @@ build) wanted=("${build_packages[@]}") ;;
 test)
     wanted=("${build_packages[@]}" "${test_packages[@]}")
     optional_packages=(sqlite3 zstd xz-utils rsync fio g++ perl python3-lmdb libaio1 liburing-dev binutils zsh python3-venv mandoc
+        libopenmpi-dev openmpi-bin libmpich-dev mpich
         python3-scipy python3-prometheus-client python3-junitparser)
     [ "${IOTRACE_TEST_TORCH:-1}" = 0 ] || optional_packages+=(python3-torch)
     [ "${IOTRACE_TEST_BROWSER:-1}" = 0 ] || optional_packages+=(chromium)

@@ -50,7 +50,7 @@ function latencyChart(object, view, report) {
 
 /* Files by power of two: how many calls of which size. */
 function sizesTable(report, view) {
-  const rows = view.sizes.map((sizes, k) => ({sizes, file: report.files[k]})).filter((r) => r.sizes.length && !/^\(\d+ more\)$/.test(r.file.path));
+  const rows = view.sizes.map((sizes, k) => ({sizes, file: report.files[k]})).filter((r) => r.sizes.length && !isRest(r.file.path));
   if (!rows.length) return null;
   const classes = [...new Set(rows.flatMap((r) => r.sizes.map((s) => s[0])))].sort((a, b) => a - b);
   const columns = [{title: 'file', text: true, wide: true, value: (r) => r.file.path,
@@ -153,16 +153,16 @@ function rangesTable(report) {
 function cacheTable(report, view) {
   const rows = report.objects.map((o, k) => Object.assign({}, o, view.latency[k])).filter((r) => r.opened_bytes > 0 || r.read_bytes > 0);
   if (!rows.length) return null;
-  return table('What the page cache held of files when they were opened to be read', [
+  return el('div', {}, legend([['ink', 'warm: in the page cache'], ['ink', 'cold: not there', true]]), table('What the page cache held of files when they were opened to be read', [
     objectColumn(),
     {title: 'scope', text: true, value: (r) => r.cache_scope, cell: (r) => r.cache_scope},
     {title: 'in the cache', wide: true, value: (r) => r.resident_bytes,
       cell: (r) => r.opened_bytes ? stackedBar([
-        ['warm', r.resident_bytes, 'warm ' + bytesWords(r.resident_bytes)],
-        ['cold', r.opened_bytes - r.resident_bytes, 'cold ' + bytesWords(r.opened_bytes - r.resident_bytes), true]], r.opened_bytes,
+        ['ink', r.resident_bytes, 'warm ' + bytesWords(r.resident_bytes)],
+        ['ink', r.opened_bytes - r.resident_bytes, 'cold ' + bytesWords(r.opened_bytes - r.resident_bytes), true]], r.opened_bytes,
         `${shareWords(r.resident_bytes, r.opened_bytes)} in the cache`) : 'not known'},
     {title: 'warm', value: (r) => r.resident_bytes, cell: (r) => r.opened_bytes ? bytesWords(r.resident_bytes) : '\u2013'},
     {title: 'cold', value: (r) => r.opened_bytes - r.resident_bytes, cell: (r) => r.opened_bytes ? bytesWords(r.opened_bytes - r.resident_bytes) : '\u2013'},
     number('read', 'read_bytes', bytesWords), number('service', 'service_ns', timeWords), number('exposed', 'exposed_ns', timeWords),
-  ], rows);
+  ], rows));
 }

@@ -82,7 +82,7 @@ function bothFiles(reports) {
   rows.sort((a, b) => Math.abs(b.change) - Math.abs(a.change));
   const pair = (title, key, words) => SIDES.map((side, k) => ({title: `${title}, ${side}`, value: (r) => r.sides[k][key], cell: (r) => words(r.sides[k][key])}));
   return table('Files, those whose exposed time changed most first', [
-    {title: 'file', text: true, wide: true, value: (r) => r.path, cell: (r) => el('span', {class: 'path', title: nameWords(r.path)}, shortWords(nameWords(r.path), 60))},
+    {title: 'file', text: true, wide: true, value: (r) => r.path, cell: (r) => filePath(r.path, '', 60)},
     objectColumn(), ...pair('exposed', 'exposed_ns', timeWords),
     {title: 'change', value: (r) => r.change, cell: (r) => change(r.sides[0].exposed_ns, r.sides[1].exposed_ns)},
     ...pair('calls', 'data_ops', countWords)], rows, {shown: 15, label: 'Search files: ', search: (r) => `${r.path} ${r.object}`});
@@ -142,6 +142,9 @@ function putComparison() {
   fill('made-of', ...bothMadeOf(reports));
   fill('ledger', bothLedgers(reports));
   const time = bothPaths(reports, views);
+  const gpus = bothGpus(reports);
+  if (gpus) fill('gpus', gpus);
+  else drop('gpus');
   fill('files', bothFiles(reports));
   const notes = Object.entries(comparison.not_comparable).filter(([, why]) => why).map(([what, why]) => `${what}: ${why}`).concat(comparison.notes);
   if (notes.length) fill('unseen', list(notes));

@@ -7,7 +7,7 @@ function told(id) {
 /* What a segment of the path was, and who waited for whom. */
 function describe(s, report, view) {
   const lane = (l) => nameWords(view.names[l] || `lane ${l}`);
-  const on = (file) => file ? ' on ' + shortWords(pathWords(file.path, view.cwd), 70) : '';
+  const on = (file) => file ? ' on ' + shortWords(fileWords(file.path, view.cwd), 70) : '';
   const rows = [['lane', lane(s.lane)],
     ['when', `${axisTime(s.start)} to ${axisTime(s.end)}: ${timeWords(s.end - s.start)}, ${shareWords(s.end - s.start, report.wall_ns)} of the run`]];
   if (s.parts.length > 1)
@@ -108,7 +108,7 @@ function putPath(report, view, time) {
 /* The same for those who do not look at pictures. */
 function longest(segments, report, view, select) {
   const rows = segments.slice().sort((a, b) => (b.end - b.start) - (a.end - a.start)).slice(0, 100);
-  const what = (s) => (s.kind === 'io' && s.file ? `${s.op} ${pathWords(s.file.path, view.cwd)}` : KIND_WORDS[s.kind]);
+  const what = (s) => (s.kind === 'io' && s.file ? `${s.op} ${fileWords(s.file.path, view.cwd)}` : KIND_WORDS[s.kind]);
   return el('details', {class: 'longest'}, el('summary', {}, 'The longest segments as a table'), table('The longest segments of the critical path', [
     {title: 'what', text: true, wide: true, value: what, cell: (s) => el('button', {type: 'button', class: 'link', title: nameWords(what(s)), onclick: () => select(s, true)}, swatch(segmentColour(s, s.kind)), ' ' + shortWords(what(s), 60))},
     {title: 'lane', text: true, value: (s) => view.names[s.lane], cell: (s) => nameWords(view.names[s.lane])},

@@ -60,6 +60,7 @@ function putReport() {
   if (report.total.exposed_ns) fill('curve', curveChart(report, view));
   else drop('curve');
   fill('phases', list(view.words.steps), phasesTable(report), stepsChart(report), report.ranges.length ? rangesTable(report) : null);
+  putGpus(report, view);
   if (report.files.length) fill('files', filesTable(report, view));
   else drop('files');
   if (report.sites.length) fill('sites', sitesTable(report));

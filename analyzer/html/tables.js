@@ -65,6 +65,14 @@ function objectColumn() {
     cell: (r) => el('span', {class: 'object'}, swatch(r.object), ' ' + r.object)};
 }
 
+function filePath(path, cwd, most) {
+  return el('span', {class: isRest(path) ? null : 'path', title: nameWords(path)}, shortWords(fileWords(path, cwd), most));
+}
+
+function fileColumn(view, most) {
+  return {title: 'file', text: true, wide: true, value: (f) => f.path, cell: (f) => filePath(f.path, view.cwd, most)};
+}
+
 function cacheColumn() {
   return {title: 'cache', text: true, note: 'what the page cache held when files were opened to be read',
     value: (r) => r.cache_scope, cell: (r) => r.cache_scope === 'unknown' ? '\u2013' : r.cache_scope};
@@ -108,7 +116,7 @@ function filesTable(report, view) {
   for (const f of report.files) f.calls = f.data_ops + f.metadata_ops + f.sync_ops;
   return table('Files, those with most exposed time first', [
     {title: 'file', text: true, wide: true, value: (f) => f.path,
-      cell: (f) => el('span', {}, el('span', {class: 'path', title: nameWords(f.path)}, shortWords(pathWords(f.path, view.cwd), 56)),
+      cell: (f) => el('span', {}, filePath(f.path, view.cwd, 56),
         f.why ? el('span', {class: 'why'}, nameWords(f.why)) : '')},
     objectColumn(), barColumn(most),
     number('exposed', 'exposed_ns', timeWords), number('hidden', 'hidden_ns', timeWords),
@@ -136,7 +144,7 @@ function waitsTable(report, view) {
     {title: 'for whom', text: true, value: (w) => w.waited_for, cell: (w) => nameWords(w.waited_for)},
     {title: 'who was', text: true, value: (w) => w.doing, cell: (w) => w.doing},
     {title: 'what', text: true, wide: true, value: (w) => w.path,
-      cell: (w) => el('span', {class: 'path', title: nameWords(w.path)}, shortWords(pathWords(w.path, view.cwd), 64))},
+      cell: (w) => filePath(w.path, view.cwd, 64)},
     objectColumn(), number('waited', 'waited_ns', timeWords),
   ], report.waits, {shown: 10, label: 'Search waits: ', search: (w) => `${w.waiter} ${w.waited_for} ${w.path}`});
 }

@@ -80,6 +80,17 @@ function pathWords(path, cwd) {
   return nameWords(here ? path.slice(cwd.length + 1) : path);
 }
 
+/* A row of the report's files; those beyond its number are one row an object. */
+function fileWords(path, cwd) {
+  const rest = isRest(path);
+  return rest ? manyWords(rest, 'more file') : pathWords(path, cwd);
+}
+
+function isRest(path) {
+  const more = /^\((\d+) more\)$/.exec(path);
+  return more ? Number(more[1]) : 0;
+}
+
 /* The end of a path tells most: the middle gives way. */
 function shortWords(text, most) {
   if (text.length <= most) return text;

@@ -11,12 +11,18 @@ OLD = {"op": "Operator", "call": "Runtime", "kernel": "Kernel", "memcpy": "Memcp
 class Profile:
     def __init__(self, names=None, base=1000, base_ns=0):
         self.names, self.base, self.events, self.base_ns = names or NEW, base, [], base_ns
+        self.told = {}
         self.old = self.names is OLD
 
     def add(self, category, name, start, end, pid=10, tid=10, **args):
         self.events.append({"ph": "X", "cat": self.names.get(category, category), "name": name,
                             "pid": pid, "tid": str(tid) if self.old else tid,
                             "ts": self.base + start, "dur": end - start, "args": args})
+        return self
+
+    def tells(self, **facts):
+        """What the recording says of itself, beside its events."""
+        self.told.update(facts)
         return self
 
     def span(self, end):
@@ -43,7 +49,7 @@ class Profile:
                         stream=stream, correlation=correlation, device=0, **args)
 
     def text(self):
-        return json.dumps({"schemaVersion": 1, "baseTimeNanoseconds": self.base_ns,
+        return json.dumps({"schemaVersion": 1, "baseTimeNanoseconds": self.base_ns, **self.told,
                            "traceEvents": self.events}).encode()
 
     def save(self, path):

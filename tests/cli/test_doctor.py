@@ -321,7 +321,10 @@ class Machine(Folder):
         shutil.copy(Path(IOTRACE).parent.parent / "preload" / "libiotrace.so", alone)
         self.assertEqual(self.levels("gpu", "there is no libiotrace-cupti.so",
                                      env={"LIBIOTRACE": str(alone)}), ["note"])
-        self.assertEqual(self.levels("gpu", "IOTRACE_CUDA is 0", env={"IOTRACE_CUDA": "0"}), ["note"])
+        for word, says in (("0", "IOTRACE_CUDA is 0"), ("full", "IOTRACE_CUDA is full, which counts for nothing")):
+            self.assertEqual(self.levels("gpu", says, env={"IOTRACE_CUDA": word}), ["note"])
+        for word in ("copies", "kernels"):
+            self.assertEqual(self.levels("gpu", "IOTRACE_CUDA is", env={"IOTRACE_CUDA": word}), [])
 
     def test_python(self):
         path = self.write("python3", b"#!/bin/sh\nsleep 30\n")

@@ -68,7 +68,7 @@ def blocking(names=NEW):
 class KnownAnswers(Case):
     def test_what_it_says(self):
         said = output("import", blocking().save(self.folder / "one.json"), "-o", self.trace)
-        self.assertIn(": 1.00 ms; 1 thread, 1 GPU stream, 0 steps\n  1 GPU copy of 4.10 kB, 0 kernels", said)
+        self.assertIn(": 1.00 ms; 1 thread, 1 GPU stream\n  1 GPU copy of 4.10 kB, 1 CUDA call\n", said)
 
     def test_blocking_copy(self):
         for names in (NEW, OLD):
@@ -93,6 +93,9 @@ class KnownAnswers(Case):
         self.assertEqual([(e["op"], e["t0_ns"], e["t1_ns"], e["bytes"]) for e in parts],
                          [("gpu_memcpy", 120000, 250000, 4096),
                           ("gpu_memcpy_rest", 250000, 290000, 0)])
+        explained = json.loads(output("explain", self.trace, "gpu0:HtoD", "--format", "json"))["files"][0]
+        self.assertEqual([explained["read"][k] for k in ("calls", "bytes", "empty")], [1, 4096, 0])
+        self.assertEqual((explained["service_ns"], explained["lanes"][0]["calls"]), (170000, 1))
 
     def test_hidden_copy(self):
         report = self.imported(
@@ -209,7 +212,7 @@ class KnownAnswers(Case):
                 profile.copy(at + 10, at + 50, n, 1000 * (k + 1), stream=7 + k)
         profile.call("cudaDeviceSynchronize", 500, 510, 9, pid=20, tid=20)
         said = output("import", profile.save(self.folder / "two.json"), "-o", self.trace)
-        self.assertIn(": 2 processes: 1.00 ms; 2 threads, 2 GPU streams", said)
+        self.assertIn(": 1.00 ms; 2 processes, 2 threads, 2 GPU streams", said)
         report = self.report()
         self.assertEqual(report["run"]["processes"], 2)
         self.assertEqual(report["model"]["unmatched_waits"], 0)
@@ -480,7 +483,7 @@ class Real(Case):
                 if kernels:
                     self.assertEqual(sum(e["op"] == "gpu_kernel" for e in self.events()), kernels)
                 if syncs:
-                    self.assertIn(f", {syncs} of them waits on record", self.said)
+                    self.assertIn(f"of {syncs} calls it says what they waited for", self.said)
                 if loads:
                     self.assertIn(f"{loads} loader ranges", self.said)
 

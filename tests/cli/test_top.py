@@ -101,6 +101,16 @@ class Top(unittest.TestCase):
                 self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
                 self.assertIn(error, done.stderr)
 
+    @unittest.skipIf(os.getuid(), "only root may become another user")
+    def test_of_another_user(self):
+        try:
+            done = iotrace("top", "-p", self.running.pid, user="nobody", cwd="/")
+        except (OSError, LookupError) as e:
+            self.skipTest(f"nobody may not run {IOTRACE}: {e}")
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1))
+        self.assertIn("it is another user's", done.stderr)
+        self.assertIn("instead of -p", done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

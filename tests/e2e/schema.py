@@ -13,7 +13,7 @@ GPU = ["copies", "devices", "ranks", "path", "ranges_forgotten"]
 GPU_COPIES = ["direction", "decided_by", "object", "memory", "copies", "bytes", "service_ns"]
 GPU_RULES = {"file", "user", "before_steps", "in_steps", "from_gpu", "state"}
 GPU_DEVICE = ["device", "busy_ns", "idle_ns", "idle_of_ns"]
-GPU_RANK = ["pid", "device", "collectives", "matched", "waited_ns", "transfer_ns"]
+GPU_RANK = ["pid", "device", "collectives", "matched", "waited_ns", "transfer_ns", "rank"]
 GPU_PATH = ["work_ns", "launch_ns", "gap_ns"]
 SITE = ["exposed_ns", "service_ns", "calls", "bytes", "frames", "places", "object", "path"]
 PHASE = ["name", "start_ns", "end_ns", "steps", "step_ns", "objects", "per_step", "step_exposed"]
@@ -498,7 +498,7 @@ def example():
                        "object": "input", "path": "gpu0:HtoD"}],
             "gpu": {"copies": [dict(zip(GPU_COPIES, ("HtoD", "file", "input", "pinned", 1, 10, 90)))],
                     "devices": [dict(zip(GPU_DEVICE, (0, 700, 200, dict.fromkeys(OBJECTS, 0) | {"input": 60})))],
-                    "ranks": [dict(zip(GPU_RANK, (1, 0, 3, 2, 40, 50)))],
+                    "ranks": [dict(zip(GPU_RANK, (1, 0, 3, 2, 40, 50, 1)))],
                     "path": dict(zip(GPU_PATH, (30, 5, 5))), "ranges_forgotten": 0}}
 
 

@@ -266,47 +266,6 @@ def check_calls(place):
     return bad
 
 
-BLOCKING = """\
-call cudaMemcpy corr=1 dst=0x7000 src=buffer bytes=1048576 kind=1 until=20000000
-copy corr=1 stream=7 kind=1 from=2 to=3 bytes=1048576 start=1000000 end=19000000
-"""
-BESIDE = """\
-stream 0x100 id=13
-call cudaMemcpyAsync corr=1 dst=0x7000 src=buffer bytes=1048576 kind=1 stream=0x100
-copy corr=1 stream=13 kind=1 from=2 to=3 async=1 bytes=1048576 start=1000000 end=19000000
-at 60000000
-call cudaStreamSynchronize corr=2 stream=0x100
-"""
-
-
-def check_path(place):
-    """A copy that its call waits for is exposed, one beside a longer computation is not."""
-    bad = []
-    for name, script, low, high in (("blocking", BLOCKING, 17900000, 18000000),
-                                    ("beside", BESIDE, 0, 0)):
-        report = harness.report(play(place, name, script))
-        copy = next(f for f in report["files"] if f["path"] == "gpu0:HtoD")
-        same(bad, f"{name}: service", 18000000, copy["service_ns"])
-        if not low <= copy["exposed_ns"] <= high:
-            bad.append(f"{name}: {copy['exposed_ns']} ns are exposed, not {low} to {high}")
-    return bad
-
-
-CARRIES = """\
-stream 0x100 id=13
-call cudaMemcpyAsync corr=1 dst=0x7000 src=buffer+100 bytes=4096 kind=1 stream=0x100
-copy corr=1 stream=13 kind=1 from=2 to=3 async=1 bytes=4096 start=200000000 end=201000000
-at 210000000
-"""
-
-
-def check_lineage(place):
-    """A copy is of the object of the file that its buffer was read from."""
-    (place / "m.safetensors").write_bytes(bytes(1 << 20))
-    copies = harness.report(play(place, "c", f"read {place}/m.safetensors\n" + CARRIES))["gpu"]["copies"]
-    return [] if [(c["decided_by"], c["object"]) for c in copies] == [("file", "artifact")] else copies
-
-
 def check_clock(place):
     """On the processor's clock the records' times come out the same, to a microsecond."""
     script = RAN.replace("deliver\n", "at 300000000\ndeliver\n")
@@ -503,7 +462,7 @@ def check_run(place):
     path.write_text("kernel corr=1 stream=7 name=k start=1 end=2\n" + COPY)
     bad = []
     for word, want in (("off", {"gpu_unseen": 1}), ("copies", {"gpu_unseen": 2, "gpu_memcpy": 1}),
-                       ("full", {"gpu_unseen": 2, "gpu_memcpy": 1, "gpu_kernel": 1})):
+                       ("kernels", {"gpu_unseen": 2, "gpu_memcpy": 1, "gpu_kernel": 1})):
         done = harness.run([harness.command(), "run", "--gpu", word, "-o", place / word, "--", PLAY, path],
                            harness.plain({**STANDIN, "LIBIOTRACE": os.environ["LIBIOTRACE"]}))
         same(bad, f"status with {word}", 0, done.status)
@@ -553,8 +512,6 @@ CHECKS = [
     ("kernels and collectives", check_kernels),
     ("addresses of copies on the host", check_copies),
     ("calls, events, captures and graphs", check_calls),
-    ("blocking and overlapped copies on the path", check_path),
-    ("copies of what was read", check_lineage),
     ("times on the processor's clock", check_clock),
     ("why nothing is recorded", check_why_not),
     ("the library without libiotrace.so", check_no_preload),

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The page of a report: as a file, and in a browser where there is one."""
 import glob
+import html
 import json
 import os
 import re
@@ -12,6 +13,9 @@ import browser
 import harness
 import html_page
 from harness import Tap
+
+sys.path.insert(0, str(harness.HERE.parent / "cli"))
+from profile_of import Profile
 
 FILES = 400  # rows of files in a page that was not asked for so many
 HOSTILE = [b"</script><script>window.hurt=1</script>", b"<img src=x onerror=window.hurt=2>.log",
@@ -139,6 +143,38 @@ def check_compare_reports(place):
     (place / "compare-report.html").write_bytes(raw)
     return html_page.parsed(raw, ["comparison", "report-base", "report-candidate",
                                   "view-candidate"])[1]
+
+
+def ranks(place, name, base):
+    """Two ranks of which one comes late to a collective, with copies and a loader."""
+    profiles = []
+    for rank, late in ((0, 0), (1, 80)):
+        profiles.append((Profile(base_ns=base).span(1000).add("range", "ProfilerStep#1", 5, 990)
+                         .add("range", "enumerate(DataLoader)#_Iter.__next__", 10, 200)
+                         .call("cudaMemcpyAsync", 210, 240, 1).copy(212, 238, 1, 1 << 20)
+                         .call("cudaLaunchKernel", 250 + late, 255 + late, 2)
+                         .kernel(260 + late, 400, 2, 7, "ncclDevKernel_AllReduce_Sum_f32")
+                         .call("cudaLaunchKernel", 260 + late, 265 + late, 3).kernel(400, 500, 3)
+                         .call("cudaMemcpyAsync", 500, 520, 4).copy(505, 515, 4, 4096, "DtoH (Device -> Pinned)")
+                         .call("cudaDeviceSynchronize", 520, 530, 5)).save(place / f"{rank}.json"))
+    harness.ask("import", *profiles, "-o", place / name)
+    return place / name
+
+
+def gpus(place):
+    """As a page, as Markdown, and compared."""
+    folder = ranks(place, "gpus", 10**18)
+    page = page_of(folder)
+    (place / "gpus.html").write_bytes(page)
+    (place / "gpus-compare.html").write_bytes(compared(place, folder, ranks(place, "gpus again", 2 * 10**18), "html"))
+    bad = html_page.check(page, wanted(folder))
+    words = html_page.Page(page.decode()).data("view")["words"]["gpus"]
+    text = " ".join(harness.ask("report", folder).decode().split())
+    marked = html.unescape(harness.ask("report", folder, "--format", "markdown").decode())
+    if len(words) < 5:
+        bad.append(f"of GPUs it says {words}")
+    return bad + [f"{name} lacks {w!r}" for w in words for name, whole in (("text", text), ("Markdown", marked))
+                  if w not in whole]
 
 
 # --- in a browser ---
@@ -295,6 +331,16 @@ def check_looks(path):
     return bad
 
 
+def check_rest(folder, path):
+    """What is added up of files that are not listed is no file's name."""
+    path.write_bytes(page_of(folder, "--top", "3"))
+    with opened(path) as b:
+        names = b.run("[...document.querySelectorAll('main th, main td')].map((e) => e.textContent.replaceAll('\\u00a0', ' '))")
+        bad = troubles(b)
+    bad += [f"a cell says {name!r}" for name in names if re.search(r"\(\d+ more\)", name)]
+    return bad + ([] if any(re.match(r"\d+ more files?", name) for name in names) else ["no cell says that there are more"])
+
+
 def axe():
     """The accessibility checker, a script; None: scripts/readers.sh could not get it."""
     found = glob.glob(os.environ.get("READERS", "") + "/lib/python3*/site-packages/axe_core_python/axe.min.js")
@@ -350,6 +396,15 @@ def check_change(place):
         return troubles(b) + ([] if good else [f"wall: {found}"])
 
 
+def check_gpus(path, head):
+    """What stands in the tables of the section."""
+    with opened(path) as b:
+        rows = b.run("[...document.querySelectorAll('#gpus tbody tr')].map((r) => [...r.cells]"
+                     ".map((c) => c.textContent.replaceAll('\\u00a0', ' ').trim()))")
+        bad = troubles(b)
+    return bad + [f"no row {row}: {rows}" for row in head if row not in rows]
+
+
 def in_browser(out, place):
     folder, path = place / "hostile trace", place / "page.html"
     checks = {
@@ -358,18 +413,26 @@ def in_browser(out, place):
         "tables are sorted and searched": lambda: check_tables(path),
         "light, dark, narrow, contrast and names": lambda: check_looks(path),
     }
+    checks["files that are not listed"] = lambda: check_rest(folder, place / "rest.html")
     checks["names, steps and call sites"] = lambda: check_words(place)
     checks["a comparison: the change of a figure"] = lambda: check_change(place)
     checks["a comparison: zoom, pan, click and keys"] = lambda: check_path_view(place / "compare.html")
     checks["a comparison: looks"] = lambda: check_looks(place / "compare.html")
     checks["a comparison with a report"] = lambda: check_looks(place / "compare-report.html")
+    checks["GPUs"] = lambda: check_gpus(place / "gpus.html", [
+        ["gpu0", "", "0.28 ms", "0.24 ms", "0.19 ms"],
+        ["HtoD", "input", "in the steps", "pageable", "2", "2.10 MB", "0.05 ms", "40.33"],
+        ["DtoH", "output", "from a GPU", "pinned", "2", "8.19 kB", "0.02 ms", "0.410"]])
+    checks["GPUs: looks"] = lambda: check_looks(place / "gpus.html")
+    checks["GPUs of a comparison"] = lambda: check_gpus(place / "gpus-compare.html", [
+        ["gpu0", "busy", "0.28 ms", "0.28 ms", "0"], ["HtoD, pageable", "bytes copied", "2.10 MB", "2.10 MB", "0"]])
     for name in ("idle", "nothing recorded", "thousand"):
         def alone(name=name):
             (place / "other.html").write_bytes(page_of(place / name))
             with opened(place / "other.html") as b:
                 return troubles(b)
         checks[f"no complaint of the browser: {name}"] = alone
-    for name, page in (("accessibility", path), ("a comparison: accessibility", place / "compare.html")):
+    for name, page in (("accessibility", path), ("GPUs: accessibility", place / "gpus.html"), ("a comparison: accessibility", place / "compare.html")):
         if browser.found() and not axe():
             out.skip(name, "no axe-core from PyPI")
         else:
@@ -388,6 +451,7 @@ def main():
         out.run("--top and -o", lambda: check_options(place))
         out.run("a comparison", lambda: check_compare(place))
         out.run("a comparison with a report, as a file", lambda: check_compare_reports(place))
+        out.run("GPUs", lambda: gpus(place))
         out.run("a run that does nothing", lambda: nothing(place, "idle", ["--", "true"]))
         out.run("a run of which nothing was recorded", lambda: nothing(
             place, "nothing recorded", ["--after", "1000s", "--", "true"]))

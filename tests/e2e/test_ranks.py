@@ -8,8 +8,10 @@ import shutil
 import struct
 import subprocess
 import sys
+from pathlib import Path
 
 import harness
+import schema_ranks
 from harness import Tap
 sys.path.insert(0, str(harness.TOP / "tests" / "reader"))
 import xxh64
@@ -97,7 +99,11 @@ def iotrace(*argv):
 
 
 def job_of(*paths):
-    return json.loads(iotrace("report", *paths, "--format", "json"))
+    job = json.loads(iotrace("report", *paths, "--format", "json"))
+    complaints = schema_ranks.check_job(harness.schema.Complaints(), job)
+    if complaints:
+        raise harness.Broken("the job's report breaks its rules: " + "\n".join(complaints[:10]))
+    return job
 
 
 def make_job(place):
@@ -173,6 +179,64 @@ def check_together(place):
     return bad + check_says([part], r"Of the 3 ranks of the job, 1 is missing here: 2\.")
 
 
+def marked_job(place):
+    """Three ranks that mark their steps; two of them hand on through a pipe."""
+    program = Path(os.environ["VICTIMS"]).parent / "marks" / "marks_c"
+    (place / "data.raw").write_bytes(bytes(65536))
+    line = "for k in 1 2 3 4 5 6 7 8 9 10 11 12; do echo $k; done | while read k; do echo $k; done"
+    return [start_rank(place / "marked", rank, 3, f"{program}; {line if rank else 'true'} > lines.{rank}")
+            for rank in range(3)]
+
+
+def figures_of(report):
+    """What a rank's report and that of a job of it alone say alike, by section."""
+    single = report["schema"] == "iotrace-report/1"
+    phases, ranges, advice = {}, {}, set()
+    for p in report["phases"]:
+        phases[p["name"]] = (p["steps"], p["end_ns"] - p["start_ns"], p["step_ns"]) if single else \
+            (p["steps"], p["total_ns"], p["times_ns"])
+        for row in (p["per_step"] or []) if single else []:
+            phases[p["name"], row["object"]] = {"p50": row["exposed_p50_ns"], "p95": row["exposed_p95_ns"]}
+    for row in [] if single else report["phase_objects"]:
+        if row["object"] and row["times_ns"]:
+            phases[row["phase"], row["object"]] = row["times_ns"]
+    for row in report["ranges"]:
+        ranges[row["name"]] = (row["ranges"], row["total_ns"], row["bytes"], row["exposed_ns"],
+                               row["range_ns" if single else "times_ns"])
+    for row in report["advice"]:
+        advice.add((row["object"], row["action"], row["finding"], row["gain_ns"]))
+    return {"phases": phases, "ranges": ranges, "advice": advice,
+            "marks": {row["name"]: (row["marks"], row["first_ns"], row["last_ns"]) for row in report["marks"]},
+            "queues": sorted((re.sub(r"\d+", "#", row["name"]), row["object"], row["messages"])
+                             for row in report["queues"]),
+            "waits": sorted((row["waiter"], row["doing"], row["path"], row["waited_ns"]) for row in report["waits"])[:5],
+            "sentences": sorted(row if single else row["sentence"] for row in report["evidence"]),
+            "percentiles": {(f["path"], f["object"]): f["latency_ns"] for f in report["files"]}}
+
+
+def check_named(place, folders):
+    """A job of one rank says what its report says; that of all, the sums."""
+    bad, singles = [], []
+    for k, folder in enumerate(folders):
+        part = place / f"named{k}"
+        iotrace("report", folder, "--partial", "-o", part)
+        singles.append(harness.report(folder))
+        want, got = figures_of(singles[-1]), figures_of(job_of(part))
+        bad += [f"rank {k}, {key}: {want[key]} in its report, {got[key]} in the job's" for key in want
+                if want[key] != got[key]]
+    job = job_of(*folders)
+    steady = next(p for p in job["phases"] if p["name"] == "steady")
+    if not all(singles[2][key] for key in ("ranges", "queues", "marks", "advice")):
+        bad.append("the runs have no ranges or queues")
+    if steady["steps"] != sum(p["steps"] for r in singles for p in r["phases"]) or steady["units"] < 2:
+        bad.append(f"steps: {steady}")
+    if sum(r["total_ns"] for r in job["ranges"]) != sum(r["total_ns"] for s in singles for r in s["ranges"]):
+        bad.append("times of ranges do not add up")
+    if sum(q["messages"] for q in job["queues"]) != sum(q["messages"] for s in singles for q in s["queues"]):
+        bad.append("messages of queues do not add up")
+    return bad
+
+
 def check_markdown(job):
     text = iotrace("report", job, "--format", "markdown")
     return [] if "# I/O of a job" in text and "## Ranks" in text else [text]
@@ -196,14 +260,51 @@ def check_clocks(place, folders):
     return check_says([other, folders[1]], r"started up to 3600 s apart", "clocks differ")
 
 
-def check_damaged(place, folders):
-    torn = place / "torn"
-    shutil.copytree(folders[0], torn)
-    files = sorted(torn.glob("*.iot"), key=lambda f: f.stat().st_size)
+def tear(folder):
+    files = sorted(folder.glob("*.iot"), key=lambda f: f.stat().st_size)
     with open(files[0], "r+b") as f:
         f.seek(131072)
         f.write(b"\xff" * 64)
+
+
+def check_damaged(place, folders):
+    torn = place / "torn"
+    shutil.copytree(folders[0], torn)
+    tear(torn)
     return check_says([torn, folders[1]], r"traces of 1 of 2 units are damaged")
+
+
+def left_out(place, folders):
+    """One of each kind of what cannot be read, in the folder of a job and beside it."""
+    job = place / "ragged"
+    for k in (0, 1):
+        shutil.copytree(folders[k], job / f"rank-{k}")
+    (job / "rank-2").mkdir()
+    (job / "rank-3").mkdir()
+    (job / "rank-3" / "1-1.iot").write_bytes(b"no trace" * 1000)
+    (job / "rank-4").symlink_to("rank-4")
+    newer, cut = place / "ragged-newer", place / "ragged-cut"
+    whole = (place / "part0").read_bytes()
+    newer.write_bytes(whole.replace(b"partial/1", b"partial/2", 1))
+    cut.write_bytes(whole[:-200])
+    return [job, newer, cut, place / "nowhere"]
+
+
+def check_left_out(inputs):
+    """They are named, the others are reported as without them; a merge keeps the names."""
+    job, merged = inputs[0], inputs[0].parent / "ragged-merged"
+    done = harness.run([harness.command(), "report", *inputs, "--format", "json"])
+    made, lines = json.loads(done.stdout), done.stderr.decode().splitlines()
+    named = [n for n in made["notes"] if n.startswith("Left out: ")]
+    bad = [] if (done.status, len(lines)) == (0, 1) and "left out 6 inputs" in lines[0] else [f"{done.status}: {lines}"]
+    for part in ("rank-2: no trace", "rank-3", "rank-4", "ragged-newer: byte", "ragged-cut: byte", "nowhere: cannot"):
+        if not any(part in n for n in named):
+            bad.append(f"{part} is not named: {named}")
+    whole = job_of(job / "rank-0", job / "rank-1")
+    bad += [f"{key} is not that of those that can be read" for key in ("objects", "files", "units", "phases")
+            if made[key] != whole[key]]
+    harness.run([harness.command(), "merge", *inputs, "-o", merged])
+    return bad if job_of(merged) == made else bad + ["another report from what was merged"]
 
 
 def check_refused(place, argv, *mentions):
@@ -238,10 +339,15 @@ def main():
         out.run("two jobs", lambda: check_says([job, other], "units are of 2 jobs", "ranks of job another"))
         out.run("clocks an hour apart", lambda: check_clocks(place, folders))
         out.run("a damaged trace", lambda: check_damaged(place, folders))
+        out.run("steps, ranges, queues, waits, advice", lambda: check_named(place, marked_job(place)))
+        inputs = left_out(place, folders)
+        out.run("what cannot be read is left out", lambda: check_left_out(inputs))
         (place / "cut").write_bytes((place / "part0").read_bytes()[:2000])
         (place / "newer").write_bytes((place / "part0").read_bytes().replace(b"partial/1", b"partial/2", 1))
         for name in ("cut", "newer", "absent"):
             out.run(f"refused: {name}", lambda: check_refused(place, ["merge", place / name], name))
+        out.run("refused: rules that are not there", lambda: check_refused(
+            place, ["report", job, folders[0], "--rules", place / "absent"], "absent"))
         out.run("refused: a page of several", lambda: check_refused(
             place, ["report", job, "--format", "html"], "several runs"))
     return out.done()

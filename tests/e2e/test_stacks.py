@@ -76,6 +76,31 @@ int main(int argc, char **argv) {
 C_PLACES = {31: [("lines.c", 5, "put_in"), ("lines.c", 8, "reads"), ("lines.c", 12, "main")],
             32: [("lines.c", 9, "reads"), ("lines.c", 12, "main")]}
 
+CXX = """#include <fcntl.h>
+#include <unistd.h>
+#include <thread>
+namespace store {
+template <typename T> struct Log {
+    T fd;
+    __attribute__((noinline)) long put(const char *s, int n) { return pwrite(fd, s, n, 0) + 1; }
+    __attribute__((noinline)) bool operator()(int n) const { return pwrite(fd, "xx", n, 0) > 0; }
+};
+}
+namespace { __attribute__((noinline)) long hidden(int fd) { return pwrite(fd, "abc", 3, 0) + 1; } }
+template <class T> __attribute__((noinline)) T of_type(T fd) { return (T)pwrite(fd, "abcd", 4, 0) + 1; }
+int main(int, char **argv) {
+    store::Log<int> log{open(argv[1], O_WRONLY)};
+    long sum = 0;
+    for (int i = 0; i < 9; i++) sum += log.put("x", 1) + log(2) + hidden(log.fd) + of_type<int>(log.fd);
+    std::thread thread([&] { for (int i = 0; i < 9; i++) sum += log.put("12345", 5); });
+    thread.join();
+    return sum < 0;
+}
+"""
+# Bytes of a write, and the innermost function in words.
+CXX_NAMES = {1: "store::Log<int>::put", 2: "store::Log<int>::operator()", 3: "(anonymous namespace)::hidden",
+             4: "of_type<int>", 5: "store::Log<int>::put"}
+
 
 def names(site):
     return [place["function"] or frame.split("+")[0] for frame, place in zip(site["frames"], site["places"])]
@@ -295,6 +320,36 @@ def options(place):
     return bad + ([] if harness.report(place / "run")["sites"] else ["no sites"])
 
 
+def of_cxx(place, compiler):
+    """As the source has them, without parameters; nothing in front of main() or of what a thread runs."""
+    (place / "names.cc").write_text(CXX)
+    program = place / "names"
+    done = harness.run([compiler, "-O1", "-pthread", place / "names.cc", "-o", program])
+    if done.status:
+        raise harness.Broken(f"{compiler} does not build the program: {done.tail()}")
+    report, _, folder = traced(place, "names-trace", "all", [program, place / "data"])
+    sites = {s["bytes"] // s["calls"]: s for s in report["sites"] if s["bytes"]}
+    bad = [f"writes of {size} from {sites.get(size)}, not {want}" for size, want in CXX_NAMES.items()
+           if size not in sites or not sites[size]["frames"][0].startswith(want + "+0x") or
+           sites[size]["places"][0]["function"] != want]
+    for site in sites.values():
+        outer = site["frames"][-1]
+        if re.match(r"_start|__libc_start|start_thread|_*clone|libc\.so", outer.split(" ")[-2 if " (" in outer else 0]):
+            bad.append(f"the program begins with {outer}")
+    for size in range(1, 5):
+        if size in sites and names(sites[size])[-1] != "main":
+            bad.append(f"writes of {size} end with {sites[size]['frames'][-1]}")
+    rules = place / "names.rules"
+    for site in ("put", "store::Log<int>::put"):
+        rules.write_text(f"state * site={site}\n")
+        objects = {f["object"] for f in json.loads(
+                harness.ask("report", folder, "--format", "json", "--rules", rules))["files"]
+                   if f["path"] == str(place / "data")}
+        if objects != {"state"}:
+            bad.append(f"site={site}: the file is {objects}")
+    return bad
+
+
 def main():
     out = Tap()
     with harness.workplace() as place:
@@ -327,6 +382,11 @@ def main():
             out.skip("lines of the source", "built without libdw")
         else:
             out.run("lines of the source", lambda: of_source(place, compiler))
+        compiler = shutil.which("g++") or shutil.which("c++")
+        if not compiler:
+            out.skip("names of C++", "no compiler of C++")
+        else:
+            out.run("names of C++", lambda: of_cxx(place, compiler))
     return out.done()
 
 

@@ -231,8 +231,8 @@ Test(advice, when_it_is_not_io)
     run->processes[0].usage_end.runqueue_ns = (uint64_t)(60 * MS);
     make(run);
     cr_assert_eq(report.advice->n, 2);
-    expect_gain(-1, "70 % of it is sleep", 700 * MS, 100);
-    expect_gain(-1, "waited for a CPU: at most 60.0 ms", 60 * MS, 0);
+    expect_gain(-1, "70 % of which is sleep", 700 * MS, 100);
+    expect_gain(-1, "waited for a CPU for at most 60.0 ms", 60 * MS, 0);
     done(run);
 }
 
@@ -269,7 +269,7 @@ Test(advice, a_busy_machine)
     run->processes[1].usage_end.runqueue_ns = (uint64_t)(500 * MS);
     iot_test_run_event(run, IOT_OP_READ, iot_test_run_regular(run, "/d/b.jpg"), MS, MS);
     make(run);
-    expect_gain(-1, "waited for a CPU: at most 300 ms", 300 * MS, 0);
+    expect_gain(-1, "waited for a CPU for at most 300 ms", 300 * MS, 0);
     int said = 0;
     for (size_t i = 0; i < report.n_evidence; i++)
         said += strstr(report.evidence[i],
@@ -298,7 +298,7 @@ Test(advice, a_busy_machine_and_two_processes)
     run->processes[1].usage_end.runqueue_ns = (uint64_t)(600 * MS);
     iot_test_run_event(run, IOT_OP_READ, iot_test_run_regular(run, "/d/b.jpg"), MS, 200 * MS);
     make(run);
-    expect_gain(-1, "waited for a CPU: at most 800 ms", 800 * MS, MS);
+    expect_gain(-1, "waited for a CPU for at most 800 ms", 800 * MS, MS);
     done(run);
 }
 

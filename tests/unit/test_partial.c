@@ -74,8 +74,10 @@ static struct made unit(uint64_t seed, struct truth *truth)
 {
     struct iot_test_run *run = iot_random_run(seed);
     struct iot_partial p;
+    int64_t starts[5];
     run->trace.processes[0].identity.rank = (int64_t)(seed % 10); /* some twice */
     run->trace.damage = "";
+    iot_random_steps(starts);
     iot_make_report(run, SIZE_MAX);
     const struct iot_report *r = &iot_test_report;
     for (int o = 0; o < IOT_OBJECTS; o++) {
@@ -92,6 +94,8 @@ static struct made unit(uint64_t seed, struct truth *truth)
     }
     cr_assert_eq(iot_partial_init(&p), 0);
     cr_assert_eq(iot_partial_add_report(&p, r, TOP), 0);
+    if (seed % 5 == 0) /* something lay beside it */
+        cr_assert_eq(iot_partial_unread(&p, seed % 2 ? "a: cannot be read" : "b: is damaged"), 0);
     cr_assert_eq(iot_partial_add_report(&truth->all, r, SIZE_MAX), 0);
     struct made made = written(&p);
     iot_partial_free(&p);
@@ -126,7 +130,19 @@ static void check_sums(const struct made *text, const struct truth *truth)
         cr_expect_eq(sums.at[IOT_COLUMN_bytes], want->bytes);
         cr_expect_eq(sums.at[IOT_COLUMN_exposed_ns], want->exposed_ns);
         cr_expect_eq(sums.at[IOT_COLUMN_files], truth->files[o]);
+        /* So do the phases. */
+        struct iot_named_row phases = {0};
+        for (size_t k = 0; k < p.named[IOT_ROWS_phase_objects].n; k++)
+            if (p.named[IOT_ROWS_phase_objects].rows[k].object == o)
+                for (int c = 0; c < IOT_ROW_NUMBERS; c++)
+                    phases.numbers[c] += p.named[IOT_ROWS_phase_objects].rows[k].numbers[c];
+        cr_expect_eq(phases.numbers[IOT_ROW_phase_objects_bytes], want->bytes);
+        cr_expect_eq(phases.numbers[IOT_ROW_phase_objects_exposed_ns], want->exposed_ns);
     }
+    /* Of a file that each unit names, its calls are as many as it has. */
+    for (size_t i = 0; i < truth->all.n_files; i++)
+        cr_expect_eq(iot_histogram_count(&truth->all.files[i].times),
+                     truth->all.files[i].sums.at[IOT_COLUMN_timed_ops]);
     iot_job_free(&job);
     iot_partial_free(&p);
 }
@@ -207,6 +223,14 @@ Test(partial, percentiles_of_one_unit_are_those_of_its_report)
         cr_assert_eq(iot_partial_add_report(&p, &iot_test_report, TOP), 0);
         cr_assert_eq(iot_partial_order(&p), 0);
         cr_assert_eq(iot_job_make(&job, &p), 0);
+        for (size_t i = 0; i < job.n_files; i++)
+            for (size_t k = 0; k < iot_test_report.n_files; k++)
+                if (!strcmp(job.files[i].file->path, iot_test_report.files[k].path) &&
+                    job.files[i].file->object == iot_test_report.files[k].object)
+                    cr_expect_eq(memcmp(&job.files[i].figures.latency,
+                                        &iot_test_report.files[k].figures.latency,
+                                        sizeof(struct iot_latency)),
+                                 0);
         for (int o = 0; o < IOT_OBJECTS; o++)
             if (job.objects[o].figures.timed_ops)
                 cr_expect_eq(memcmp(&job.objects[o].figures.latency,

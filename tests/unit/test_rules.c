@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyzer/path_glob.h"
 #include "analyzer/rules.h"
 
 static int sure(const char *path, enum iot_direction d)
@@ -150,6 +151,33 @@ Test(rules, globs_are_what_fnmatch_says)
             cr_expect_eq(found(&rules, path, IOT_READING) == IOT_INPUT,
                          !fnmatch(globs[g], names[k], 0), "%s, %s", globs[g], names[k]);
         }
+        iot_rules_free(&rules);
+    }
+}
+
+/* A glob means the same paths to a rule as to explain, whatif and compare. */
+Test(rules, globs_with_a_slash)
+{
+    static const struct {
+        const char *glob, *path;
+        bool matches;
+    } cases[] = {
+        {"data/*.bin", "/home/a/data/x.bin", true},  {"data/*.bin", "/home/a/data/sub/x.bin", true},
+        {"data/*.bin", "/home/mydata/x.bin", false}, {"/data/*.bin", "/home/data/x.bin", false},
+        {"/data/*.bin", "/data/x.bin", true},        {"*/data/*", "/a/data/x", true},
+        {"a/b", "/a/b", true},                       {"a/b", "/a/b/c", false},
+        {"a/b", "/x/a/b", true},                     {"?/b*", "/x/a/bc", true},
+        {"[ab]/c", "/x/b/c", true},                  {"a\\*/c", "/a*/c", true},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct iot_rules rules;
+        char error[512], text[64];
+        snprintf(text, sizeof text, "state %s", cases[k].glob);
+        cr_assert_eq(read_text(&rules, text, error), 0, "%s", error);
+        cr_expect_eq(found(&rules, cases[k].path, IOT_READING) == IOT_STATE, cases[k].matches, "%s, %s",
+                     cases[k].glob, cases[k].path);
+        cr_expect_eq(iot_path_matches(cases[k].path, cases[k].glob), cases[k].matches, "%s, %s",
+                     cases[k].glob, cases[k].path);
         iot_rules_free(&rules);
     }
 }

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""What reports say of the GPUs of runs that the subscriber recorded, by scripts of what a GPU did
+(tests/cuda/gpu_play.c)."""
+import html
+import json
+import sys
+
+import harness
+import html_page
+from harness import Tap
+from test_gpu import PLAY, play, same
+
+BLOCKING = """\
+call cudaMemcpy corr=1 dst=0x7000 src=buffer bytes=1048576 kind=1 until=20000000
+copy corr=1 stream=7 kind=1 from=2 to=3 bytes=1048576 start=1000000 end=19000000
+"""
+BESIDE = """\
+stream 0x100 id=13
+call cudaMemcpyAsync corr=1 dst=0x7000 src=buffer bytes=1048576 kind=1 stream=0x100
+copy corr=1 stream=13 kind=1 from=2 to=3 async=1 bytes=1048576 start=1000000 end=19000000
+at 60000000
+call cudaStreamSynchronize corr=2 stream=0x100
+"""
+
+
+def check_path(place):
+    """A copy that its call waits for is exposed, one beside a longer computation is not."""
+    bad = []
+    for name, script, low, high in (("blocking", BLOCKING, 17900000, 18000000),
+                                    ("beside", BESIDE, 0, 0)):
+        report = harness.report(play(place, name, script))
+        copy = next(f for f in report["files"] if f["path"] == "gpu0:HtoD")
+        same(bad, f"{name}: service", 18000000, copy["service_ns"])
+        if not low <= copy["exposed_ns"] <= high:
+            bad.append(f"{name}: {copy['exposed_ns']} ns are exposed, not {low} to {high}")
+    return bad
+
+
+CARRIES = """\
+stream 0x100 id=13
+call cudaMemcpyAsync corr=1 dst=0x7000 src=buffer+100 bytes=4096 kind=1 stream=0x100
+copy corr=1 stream=13 kind=1 from=2 to=3 async=1 bytes=4096 start=200000000 end=201000000
+at 210000000
+"""
+CARRIES_ANOTHER = """\
+call cudaMemcpyAsync corr=2 dst=0x7000 src=buffer bytes=1000 kind=1 stream=0x100
+copy corr=2 stream=13 kind=1 from=2 to=3 async=1 bytes=1000 start=300000000 end=300500000
+at 310000000
+"""
+
+
+def check_explain(place):
+    """The name of several rows is all of them: their sum, then each."""
+    for name in ("m.safetensors", "s.tfrecord"):
+        (place / name).write_bytes(bytes(1 << 20))
+    folder = play(place, "e", f"read {place}/m.safetensors\n{CARRIES}read {place}/s.tfrecord\n"
+                              f"{CARRIES_ANOTHER}")
+    text = " ".join(harness.ask("explain", folder, "gpu0:HtoD").decode().split())
+    files = json.loads(harness.ask("explain", folder, "gpu0:HtoD", "--format", "json"))["files"]
+    bad = [f"{words!r} is not there: {text}" for words in (
+        "gpu0:HtoD, 2 rows of the ledger", "1.00 ms 1 4.10 kB artifact: read from m.safetensors, pinned",
+        "0.50 ms 1 1.00 kB input: read from s.tfrecord, pinned", "1.50 ms 2 5.10 kB together")
+           if words not in text]
+    same(bad, "files", [("gpu0:HtoD", "artifact", 4096), ("gpu0:HtoD", "input", 1000)],
+         [(f["path"], f["read"]["object"], f["read"]["bytes"]) for f in files])
+    return bad
+
+
+def check_pages(place):
+    """What the text says of GPUs stands also in Markdown and on the page, with when an artifact was ready."""
+    (place / "m.safetensors").write_bytes(bytes(1 << 20))
+    folder = play(place, "p", f"read {place}/m.safetensors\n{CARRIES}")
+    page = html_page.Page(harness.ask("report", folder, "--format", "html").decode())
+    words = page.data("view")["words"]["gpus"]
+    text = " ".join(harness.ask("report", folder).decode().split())
+    marked = html.unescape(harness.ask("report", folder, "--format", "markdown").decode())
+    bad = [f"{w!r} is not in {where}" for w in words for where, whole in (("text", text), ("Markdown", marked))
+           if w not in whole]
+    for part in ("To GPUs: 4.10 kB in 1 copy, pinned: artifact, as the files whose bytes they are.",
+                 "m.safetensors: ready after ", " 1.00 ms pinned HtoD."):
+        if not any(part in w for w in words):
+            bad.append(f"nothing says {part!r}: {words}")
+    return bad
+
+
+def check_lineage(place):
+    """A copy is of the object of the file that its buffer was read from."""
+    (place / "m.safetensors").write_bytes(bytes(1 << 20))
+    copies = harness.report(play(place, "c", f"read {place}/m.safetensors\n" + CARRIES))["gpu"]["copies"]
+    return [] if [(c["decided_by"], c["object"]) for c in copies] == [("file", "artifact")] else copies
+
+
+CHECKS = [
+    ("blocking and overlapped copies on the path", check_path),
+    ("copies of what was read", check_lineage),
+    ("several rows of one name", check_explain),
+    ("Markdown and the page", check_pages),
+]
+
+
+def main():
+    if not PLAY.exists():
+        harness.skip_all("built without the headers of CUPTI")
+    out = Tap()
+    for name, function in CHECKS:
+        with harness.workplace() as place:
+            out.run(name, lambda: function(place))
+    return out.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
