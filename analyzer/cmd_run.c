@@ -332,7 +332,7 @@ static void tell(const struct shared *shared, const struct options *options,
     else
         iot_error("run: nothing was recorded: %s%s; the trace folder %s %s", program->path,
                   program->obstacle ? " cannot be traced"
-                                    : " did not load libiotrace.so, or could not write there",
+                                    : " did not load libiotrace.so, could not write there, or had no memory for it",
                   shared->folder,
                   iot_run_folder_drop(shared->folder, shared->made) ? "stays" : "was empty and is gone");
 }
@@ -389,7 +389,7 @@ static int check(const struct options *o)
         }
     if (parts[MAX_SIZE] && (iot_window_size(parts[MAX_SIZE], &n) || n < IOT_KEPT_BYTES_MIN ||
                             n > IOT_KEPT_BYTES_MAX)) {
-        iot_error("run: --max-size is a size from 4M to 4G, not '%s'", parts[MAX_SIZE]);
+        iot_error("run: --max-size is a size from 4M to 256G, not '%s'", parts[MAX_SIZE]);
         return -1;
     }
     if (parts[STEPS] && parts[AFTER]) {

@@ -20,6 +20,8 @@ static const struct {
     {RLIMIT_AS, 64 * MIB, 64 * GIB, true, "address space (RLIMIT_AS)",
      "the trace's file takes a sixteenth of it, and cannot be larger",
      "ulimit -v unlimited"},
+    {RLIMIT_DATA, 32 * MIB, 64 * MIB, true, "data (RLIMIT_DATA)",
+     "each process needs 24 MB of it, though it uses little", "ulimit -d unlimited"},
     {RLIMIT_NOFILE, 4, 16, false, "descriptors (RLIMIT_NOFILE)",
      "each process needs one for a moment at its start", "ulimit -n 1024"},
 };
@@ -40,6 +42,6 @@ void iot_doctor_limits(struct iot_doctor *d)
     }
     if (d->n == before)
         iot_doctor_add(d, IOT_LEVEL_OK, NULL,
-                       "none of file size, address space and descriptors is in the way; locked "
+                       "none of file size, address space, data and descriptors is in the way; locked "
                        "memory is not used");
 }

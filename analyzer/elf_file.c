@@ -296,8 +296,7 @@ static void look_at_symbol(struct iot_elf *elf, const char *name, int defined)
         elf->imports_dlmopen |= !strcmp(name, "dlmopen");
         return;
     }
-    elf->sanitizer_inside |= !strcmp(name, "__asan_init") || !strcmp(name, "__tsan_init") ||
-                             !strcmp(name, "__msan_init");
+    elf->sanitizer_inside |= starts_with(name, "__sanitizer_");
     for (size_t i = 0; i < IOT_ELF_CALLS; i++)
         if (!strcmp(name, iot_elf_calls[i]))
             elf->own_calls |= UINT32_C(1) << i;

@@ -5,6 +5,7 @@
 #include "analyzer/memory.h"
 #include "analyzer/older_names.h"
 #include "analyzer/progress.h"
+#include "analyzer/sum.h"
 
 /* What a report takes at its highest for each event: measured, see doc/choices.md. */
 enum { EVENT_BYTES = 256 };
@@ -110,13 +111,13 @@ static void add(struct iot_whole *w, unsigned op, int64_t bytes, uint64_t ns)
     if (!ops)
         return;
     ++*ops;
-    w->call_ns += ns;
+    w->call_ns = iot_sum_unsigned(w->call_ns, ns);
     if (info->class_ != IOT_DATA || bytes <= 0)
         return;
     if (info->moves != IOT_OUT)
-        w->read_bytes += (uint64_t)bytes;
+        w->read_bytes = iot_sum_unsigned(w->read_bytes, (uint64_t)bytes);
     if (info->moves != IOT_IN)
-        w->write_bytes += (uint64_t)bytes;
+        w->write_bytes = iot_sum_unsigned(w->write_bytes, (uint64_t)bytes);
 }
 
 static void on_older(void *user, const struct iot_row *row)

@@ -163,6 +163,8 @@ static int note_data(struct iot_order_walk *w, uint32_t process, size_t i,
     if (!(o = open_of(w, process, e->fd[i])))
         return -1;
     int64_t named = iot_event_offset(e, i);
+    if (named > INT64_MAX - e->bytes[i] || o->position > INT64_MAX - e->bytes[i])
+        return 0; /* beyond where a file can end */
     placed->begin = named >= 0 ? named : moves == IOT_OUT && o->appends ? NOT_KNOWN : o->position;
     placed->order = follow(o, moves == IOT_OUT, placed->begin, e->bytes[i]);
     if (named < 0 && o->position != NOT_KNOWN)

@@ -19,6 +19,7 @@
 #include "analyzer/latency.h"
 #include "analyzer/objects.h"
 #include "analyzer/partial_rows.h"
+#include "analyzer/sum.h"
 #include "analyzer/table.h"
 #include "analyzer/waits_words.h"
 
@@ -151,14 +152,7 @@ enum iot_column_group { IOT_COLUMN_BOTH, IOT_COLUMN_UNIT, IOT_COLUMN_FILE };
 int iot_column_is_in(enum iot_sum_column column, enum iot_column_group group);
 extern const char *const iot_column_names[IOT_COLUMNS];
 
-/* Numbers are between 0 and this, and a sum that is above stays at it: the order of adding does not
- * matter, and what is computed of them has room. */
-#define IOT_SUM_MAX (INT64_C(1) << 61)
-
-static inline int64_t iot_sum(int64_t a, int64_t b)
-{
-    return a > IOT_SUM_MAX - b ? IOT_SUM_MAX : a + b;
-}
+/* Numbers are between 0 and IOT_SUM_MAX. */
 void iot_sums_add(struct iot_sums *to, const struct iot_sums *from);
 
 /* NULL without memory. Texts are to live as long as the partial. */

@@ -7,6 +7,7 @@
 #include "analyzer/pieces.h"
 #include "analyzer/report_parts.h"
 #include "analyzer/schedule.h"
+#include "analyzer/sum.h"
 
 static int by_pid(const void *a, const void *b)
 {
@@ -58,11 +59,14 @@ static void sum_usage(struct iot_report *r, const uint32_t *reaped, size_t n_rea
     for (size_t i = 0; i < t->n_processes; i++) {
         const struct iot_process *p = &t->processes[i];
         const struct iot_usage *from = &p->usage_start, *to = &p->usage_end;
-        r->run.runqueue_ns += since(to->runqueue_ns, from->runqueue_ns);
+        r->run.runqueue_ns =
+            iot_sum_unsigned(r->run.runqueue_ns, since(to->runqueue_ns, from->runqueue_ns));
         if (has(reaped, n_reaped, p->pid))
             continue;
-        r->run.storage_read_bytes += since(to->storage_read_bytes, from->storage_read_bytes);
-        r->run.storage_write_bytes += since(to->storage_write_bytes, from->storage_write_bytes);
+        r->run.storage_read_bytes = iot_sum_unsigned(
+            r->run.storage_read_bytes, since(to->storage_read_bytes, from->storage_read_bytes));
+        r->run.storage_write_bytes = iot_sum_unsigned(
+            r->run.storage_write_bytes, since(to->storage_write_bytes, from->storage_write_bytes));
     }
 }
 

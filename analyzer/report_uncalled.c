@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analyzer/report_parts.h"
+#include "analyzer/sum.h"
 #include "format/ops.h"
 
 struct moved {
@@ -33,7 +34,8 @@ struct accounts {
 
 static struct moved plus(struct moved a, struct moved b)
 {
-    return (struct moved){a.read + b.read, a.written + b.written};
+    return (struct moved){iot_sum_unsigned(a.read, b.read),
+                          iot_sum_unsigned(a.written, b.written)};
 }
 
 static struct moved minus(struct moved a, struct moved b)
@@ -237,8 +239,8 @@ int iot_report_uncalled(struct iot_report *r)
             continue;
         r->run.uncalled[r->run.n_uncalled++] =
             (struct iot_uncalled){a->pid, a->exe, rest.read, rest.written};
-        r->run.uncalled_read_bytes += rest.read;
-        r->run.uncalled_write_bytes += rest.written;
+        r->run.uncalled_read_bytes = iot_sum_unsigned(r->run.uncalled_read_bytes, rest.read);
+        r->run.uncalled_write_bytes = iot_sum_unsigned(r->run.uncalled_write_bytes, rest.written);
     }
     if (r->run.n_uncalled)
         qsort(r->run.uncalled, r->run.n_uncalled, sizeof *r->run.uncalled, by_bytes);

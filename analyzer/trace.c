@@ -336,6 +336,7 @@ static int read_all(struct iot_reading *r, struct dirent **entries, int n, size_
         iot_files_init(&r->files, trace->arena) || iot_reading_rows(r) ||
         iot_newest_read_older(r) || iot_reading_requests(r))
         return -1;
+    iot_reading_bound_bytes(r);
     if (!has_events(trace, 0))
         iot_container_damage(&r->images[0].file, IOT_HEADER_BYTES,
                              "nothing was recorded of the run's first process");

@@ -41,6 +41,8 @@ struct iot_reading {
  * their own. trace->events has room for all. What comes to be does not depend on how many workers
  * there are. */
 int iot_reading_rows(struct iot_reading *r);
+/* Of rows whose bytes add up to more than any sum holds, each gets less, and the loss is stated. */
+void iot_reading_bound_bytes(struct iot_reading *r);
 
 /* Joins the rows of asynchronous requests to events in lanes of their own. */
 int iot_reading_requests(struct iot_reading *r);

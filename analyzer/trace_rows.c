@@ -5,6 +5,7 @@
 
 #include "analyzer/events.h"
 #include "analyzer/progress.h"
+#include "analyzer/sum.h"
 #include "analyzer/trace_reading.h"
 #include "format/ops.h"
 
@@ -58,14 +59,43 @@ static int64_t since_start(struct iot_reading *r, struct iot_image *image, uint6
     return ns;
 }
 
-/* More than an address space holds no call moves; and what is far below what a sum holds adds up. */
+/* Bytes that are summed up; of other calls the number is something else. */
+static int has_bytes(unsigned op)
+{
+    return iot_op_info(op)->class_ == IOT_DATA || op == IOT_OP_RESIDENT;
+}
+
+/* More than an address space holds no call moves. */
 static int64_t bytes_moved(struct iot_image *image, const struct iot_row *row)
 {
     static const int64_t MOST = (int64_t)1 << 48;
-    if (iot_op_info(row->op)->class_ != IOT_DATA || (row->bytes <= MOST && row->bytes >= -MOST))
+    if (!has_bytes(row->op) || (row->bytes <= MOST && row->bytes >= -MOST))
         return row->bytes;
     iot_container_damage(&image->file, 0, "rows with bytes that cannot be");
     return row->bytes < 0 ? -MOST : MOST;
+}
+
+void iot_reading_bound_bytes(struct iot_reading *r)
+{
+    /* Some bytes are counted at both ends of a call, and figures are made of sums. */
+    static const int64_t MOST_IN_ALL = IOT_SUM_MAX / 4;
+    const struct iot_trace *t = r->trace;
+    const struct iot_events *e = &t->events;
+    int64_t sum = 0;
+    for (size_t i = 0; i < e->n; i++)
+        if (has_bytes(e->op[i]))
+            sum = iot_sum(sum, e->bytes[i] < 0 ? -(e->bytes[i] + 1) : e->bytes[i]);
+    if (sum < MOST_IN_ALL)
+        return;
+    int64_t most = MOST_IN_ALL / (int64_t)e->n;
+    for (size_t k = 0; k < t->n_lanes; k++)
+        for (size_t i = t->lanes[k].first_event, n = t->lanes[k].n_events; n--; i++) {
+            if (!has_bytes(e->op[i]) || (e->bytes[i] <= most && e->bytes[i] >= -most))
+                continue;
+            e->bytes[i] = e->bytes[i] < 0 ? -most : most;
+            iot_container_damage(&r->images[r->lane_image[k]].file, 0,
+                                 "rows with more bytes in all than a run can move");
+        }
 }
 
 /* In a column that is mostly 0, as its room is: a page that is not written to takes no memory. */

@@ -18,6 +18,7 @@ int iot_window_steps(const char *text, uint32_t *first, uint32_t *last);
 
 /* A trace that keeps the newest is never smaller: its threads' buffers have to fit. */
 #define IOT_KEPT_BYTES_MIN (UINT64_C(32) * IOT_SEGMENT_BYTES)
-#define IOT_KEPT_BYTES_MAX (UINT64_C(4) << 30)
+/* As far as a trace file may go. */
+#define IOT_KEPT_BYTES_MAX (UINT64_C(256) << 30)
 
 #endif

@@ -1,6 +1,5 @@
 #include "preload/image.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -19,6 +18,7 @@
 #include "preload/gpu.h"
 #include "preload/life.h"
 #include "preload/lineage.h"
+#include "preload/module_symbols.h"
 #include "preload/process.h"
 #include "preload/real.h"
 #include "preload/residency.h"
@@ -325,22 +325,13 @@ static int map_process(void)
     return 0;
 }
 
-/* NVTX loads us as a plug-in (nvtx.c) also where we were not preloaded: then nothing of ours stands
- * before libc's functions, and there is nothing to record. */
-static int is_preloaded(void)
-{
-    void *all = dlopen(NULL, RTLD_LAZY); /* RTLD_DEFAULT would find ourselves in any case */
-    if (all && dlsym(all, "iotrace_step"))
-        return 1;
-    dlerror(); /* else the program would be told of it */
-    return 0;
-}
-
 /* Runs before the constructors of all other libraries (-z initfirst). */
 __attribute__((constructor)) static void image_start(int argc, char **argv, char **envp)
 {
     iot_real_start();
-    if (!is_preloaded() || map_process())
+    /* NVTX loads us as a plug-in (nvtx.c) also where we were not preloaded: then nothing of ours stands
+     * before libc's functions, and there is nothing to record. */
+    if (!iot_modules_behind() || map_process())
         return;
     iot_clock_start(variable(envp, "IOTRACE_CLOCK"));
     iot_residency_start(variable(envp, "IOTRACE_CACHE"));

@@ -12,25 +12,20 @@
 
 #include "format/file.h"
 
-enum { IOT_KEPT_SEGMENTS = 1 << 15 }; /* in a file of 4 GiB */
-
-/* Segments in the order in which they were filled. Any thread puts one in and takes one out. */
+/* Segments in the order in which they were filled. Any thread puts one in and takes one out. The list itself
+ * is elsewhere, as long as the file may have segments. */
 struct iot_kept_ring {
     uint64_t head, tail;
-    uint32_t segments[IOT_KEPT_SEGMENTS];
-};
-
-/* What a segment of blocks has in it. */
-struct iot_filled {
-    uint32_t events;
-    uint64_t until_ns; /* CLOCK_MONOTONIC: when its last block was made */
 };
 
 struct iot_kept {
     struct iot_kept_ring blocks, names;
     uint32_t names_taken; /* segments that hold names */
-    struct iot_filled filled[IOT_KEPT_SEGMENTS];
 };
+
+/* Makes room for the lists of a file of so many bytes, once; a forked child finds them zeroed. Returns for how
+ * many bytes there is room, at most those: fewer where address space is short, 0 where there is none. */
+uint64_t iot_kept_room(uint64_t bytes);
 
 /* A segment is full: its place comes. */
 void iot_kept_filled(uint32_t kind, uint32_t segment);

@@ -28,7 +28,7 @@ enum {
     /* What a process behind a filter still can record: a few hundred thousand events. */
     CONFINED_SEGMENTS = 32,
 };
-#define MAPPED_BYTES_MAX (UINT64_C(256) << 30)
+#define MAPPED_BYTES_MAX IOT_KEPT_BYTES_MAX
 #define FILE_STEP_BYTES (UINT64_C(4) << 30) /* what a file is made, and grows by: sparse */
 #define FILE_BYTES_MIN (UINT64_C(1) << 20)
 #ifndef MADV_POPULATE_WRITE
@@ -204,11 +204,10 @@ static struct iot_file_header *make_file(uint64_t *made)
         return NULL;
     uint64_t most = limit_of(RLIMIT_FSIZE), space = limit_of(RLIMIT_AS) / IOT_SHARE_OF_SPACE;
     long at = -1;
-    mapped_bytes = iot_window->kept_bytes / IOT_SEGMENT_BYTES * IOT_SEGMENT_BYTES;
-    if (mapped_bytes > IOT_KEPT_BYTES_MAX)
-        mapped_bytes = IOT_KEPT_BYTES_MAX;
-    if (!mapped_bytes)
-        mapped_bytes = MAPPED_BYTES_MAX;
+    uint64_t kept = iot_window->kept_bytes;
+    mapped_bytes = kept && kept < MAPPED_BYTES_MAX ? kept : MAPPED_BYTES_MAX;
+    if (kept)
+        mapped_bytes = iot_kept_room(mapped_bytes < space ? mapped_bytes : space);
     uint64_t bytes = FILE_STEP_BYTES;
     while (bytes >= FILE_BYTES_MIN && (bytes > most || failed(iot_sys(SYS_ftruncate, fd, bytes))))
         bytes /= 2;

@@ -1,8 +1,9 @@
 #include "preload/real.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stddef.h>
+
+#include "preload/module_symbols.h"
 
 #if !defined(__x86_64__)
 struct iot_real iot_real; /* else in early.S */
@@ -36,18 +37,6 @@ static long missing(void)
     return -1;
 }
 
-/* What libc keeps for old programs alone has its first version and no newer one. */
-static void *find(const char *name, const char *version)
-{
-    static const char *const first[] = {"GLIBC_2.2.5", "GLIBC_2.17"}; /* x86-64, aarch64 */
-    void *found = version ? dlvsym(RTLD_NEXT, name, version) : NULL;
-    if (!found)
-        found = dlsym(RTLD_NEXT, name);
-    for (size_t k = 0; k < sizeof first / sizeof *first && !found; k++)
-        found = dlvsym(RTLD_NEXT, name, first[k]);
-    return found;
-}
-
 /* Goes on behind what is being looked up already, should the lookup itself call a wrapper. */
 void iot_real_start(void)
 {
@@ -56,7 +45,7 @@ void iot_real_start(void)
         const struct symbol *s = &symbols[next++];
         void **real = (void **)((char *)&iot_real + s->at);
         *real = (void *)missing;
-        void *found = find(s->name, s->version);
+        void *found = iot_next_function(s->name, s->version);
         if (found)
             *real = found;
     }

@@ -279,11 +279,20 @@ static void end(struct iot_ring *ring)
     __atomic_store_n(&ring->busy, 0, __ATOMIC_RELEASE);
 }
 
+/* Not 0, and of each thread another. */
+static uint32_t myself(void)
+{
+    return (uint32_t)((uintptr_t)&iot_local >> 4) | 1;
+}
+
 /* Whoever comes while another is at the ring leaves it to that one. What went on outside the window
  * is skipped. */
 static int begin(struct iot_ring *ring)
 {
-    if (!iot_ring_readable(ring) || __atomic_exchange_n(&ring->busy, 1, __ATOMIC_ACQUIRE))
+    uint32_t nobody = 0;
+    if (!iot_ring_readable(ring) ||
+        !__atomic_compare_exchange_n(&ring->busy, &nobody, myself(), 0, __ATOMIC_ACQUIRE,
+                                     __ATOMIC_RELAXED))
         return 0;
     if (!iot_ring_readable(ring)) { /* it ended just now */
         end(ring);
@@ -294,17 +303,23 @@ static int begin(struct iot_ring *ring)
     return 1;
 }
 
-/* Who ends it must not, as its memory goes: it waits for the other, but not for ever, for that may be the
- * call that it has interrupted. */
+/* Who ends it must not, as its memory goes: it waits for the other, which on a busy machine may be long without a
+ * CPU, unless that is the call that it has itself interrupted. Not for ever: the other may have been interrupted by
+ * one that waits for this. */
 static int begin_end(struct iot_ring *ring)
 {
-    enum { TIMES = 1000 };
-    for (int k = 0; k < TIMES; k++) {
+    enum { TURNS = 100, MOMENTS = 50000 };
+    for (int k = 0; k < TURNS + MOMENTS; k++) {
         if (begin(ring))
             return 1;
-        if (!iot_ring_readable(ring))
+        if (!iot_ring_readable(ring) ||
+            __atomic_load_n(&ring->busy, __ATOMIC_RELAXED) == myself())
             return 0;
-        iot_sys(SYS_sched_yield);
+        struct timespec moment = {0, 100000};
+        if (k < TURNS)
+            iot_sys(SYS_sched_yield);
+        else
+            iot_sys(SYS_nanosleep, &moment, 0);
     }
     return 0;
 }

@@ -30,6 +30,8 @@ ALLOWED = {"io_service_time_ms", "exposed_io_time_ms", "io_critical_path_ledger"
            "InitializeInjection", "InitializeInjectionNvtx2", "main"}
 # What the sanitizers and coverage put into an object.
 COMPILER = re.compile(r"__(odr_)?(asan|tsan|ubsan|msan|gcov|llvm|sanitizer)|_fini$|_init$|DW\.ref")
+# What copies, compares and searches: the recorder has these straight from libc (preload/libc.c).
+BYTES = re.compile(r"(mem|str(?!error)|stp|wcs|wmem|bcmp|bcopy|bzero|clock_gettime)")
 LIBRARIES = {"libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 
 
@@ -120,6 +122,14 @@ def check_needed(library):
             for name in sorted(needed - LIBRARIES)]
 
 
+def check_straight(library):
+    done = subprocess.run(["nm", "-D", "--undefined-only", "-P", str(library)], capture_output=True,
+                          text=True, check=True)
+    asked = sorted({line.split("@")[0].split()[0] for line in done.stdout.splitlines()})
+    return [f"{library.name}: {name} may come from a sanitizer; it needs a row in preload/libc.c"
+            for name in asked if BYTES.match(name)]
+
+
 def built_objects(build):
     return [path for folder in ("format", "preload", "cupti", "analyzer")
             for path in sorted((build / folder).rglob("*.o"))]
@@ -168,6 +178,7 @@ def main():
                                   libc_symbols() | table_symbols(args.top)))
         if not sanitized(args.build):
             checks["the preload library needs libc alone"] = lambda: check_needed(library)
+            checks["the preload library copies by libc itself"] = lambda: check_straight(library)
     if not args.tap:
         complaints = [line for check in checks.values() for line in check()]
         for line in complaints:

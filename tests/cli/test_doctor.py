@@ -29,8 +29,8 @@ def compiler():
     return shutil.which("cc") or shutil.which("gcc")
 
 
-def build(path, *flags, source="int main(void) { return 0; }"):
-    done = subprocess.run([compiler(), "-x", "c", "-", "-o", path, *flags], input=source.encode(),
+def build(path, *flags, source="int main(void) { return 0; }", cc=None):
+    done = subprocess.run([cc or compiler(), "-x", "c", "-", "-o", path, *flags], input=source.encode(),
                           stderr=subprocess.PIPE, check=False)
     return path if done.returncode == 0 else None
 
@@ -160,6 +160,22 @@ class Built(Folder):
             self.skipTest("the run-time is linked in")
         self.bad(path, "AddressSanitizer")
         self.fine(path, "sanitizer", env={"ASAN_OPTIONS": "verify_asan_link_order=0"})
+
+    def test_sanitizers(self):
+        """All but that one start, and are told to be slower than the program is."""
+        missing = []
+        for name in "gcc", "clang":
+            for kind in "thread", "undefined", "leak", "address":
+                path = self.folder / f"{name}-{kind}"
+                if (name, kind) == ("gcc", "address"):
+                    continue
+                if not shutil.which(name) or not build(path, f"-fsanitize={kind}", cc=name):
+                    missing.append(path.name)
+                    continue
+                with self.subTest(path.name):
+                    self.fine(path, "sanitizer")
+        if len(missing) == 7:
+            self.skipTest("no sanitizers here")
 
     def test_dlmopen(self):
         source = ("#define _GNU_SOURCE\n#include <dlfcn.h>\n"

@@ -20,8 +20,8 @@ sys.path.insert(0, str(TOP / "scripts"))
 import schema
 from tap import Broken, Tap
 
-__all__ = ["HERE", "TOP", "Broken", "Run", "Tap", "ask", "command", "dump", "plain", "preload_env",
-           "report", "run", "skip_all", "full", "trace", "victim", "workplace"]
+__all__ = ["HERE", "TOP", "Broken", "Run", "Tap", "ask", "check_events", "command", "dump", "plain",
+           "preload_env", "report", "run", "skip_all", "full", "trace", "victim", "workplace"]
 
 
 def named(variable):
@@ -135,26 +135,33 @@ def report(folder, complete=True):
     return made
 
 
+def check_events(lines, keep=lambda line: True):
+    """The events of these lines that `keep` accepts; all of them are checked."""
+    kept, before = [], None
+    for line in lines:
+        try:
+            event = json.loads(line)
+        except ValueError as e:
+            raise Broken(f"iotrace dump: no JSON: {e}")
+        complaints = schema.check_event(event, before)
+        if complaints:
+            raise Broken("the dump breaks its rules: " + "\n".join(complaints))
+        before = event
+        if keep(line):
+            kept.append(event)
+    return kept
+
+
 def dump(folder, keep=lambda line: True):
     """The events of a trace whose line `keep` accepts; all of them are checked.
 
     The lines are read as they come: a dump may be long. `keep` sees the line as bytes.
     """
     argv = [command(), "dump", str(folder), "--format", "jsonl"]
-    kept, before = [], None
     with tempfile.TemporaryFile() as errors, \
             subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=errors, env=plain()) as process:
         try:
-            for line in process.stdout:
-                event = json.loads(line)
-                complaints = schema.check_event(event, before)
-                if complaints:
-                    raise Broken("the dump breaks its rules: " + "\n".join(complaints))
-                before = event
-                if keep(line):
-                    kept.append(event)
-        except ValueError as e:
-            raise Broken(f"iotrace dump: no JSON: {e}")
+            kept = check_events(process.stdout, keep)
         finally:
             process.stdout.close()
             status = process.wait()

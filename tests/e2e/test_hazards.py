@@ -1,20 +1,23 @@
 #!/usr/bin/env python3
 """What breaks tracers that are preloaded: a victim program for each hazard.
 
-A row of HAZARDS is run IOT_TEST_REPEAT times (10; 100 under --full), without --full only as often as
-SECONDS allow, but 3 at least: first without and then with the preload. Each victim checks itself: its exit status
-must be what it should be both times. It says what it did ("did OP NAME COUNT"), and the trace must
-show just that. --way names circumstances under which all this happens (WAYS).
+A row of HAZARDS is run IOT_TEST_REPEAT times (10; 100 under --full, pass by pass), without --full only as
+often as SECONDS allow, but 3 at least. As many rows as there are CPUs run at a time. Each victim checks
+itself: its exit status must be what it should be without the preload (tried once in each process of the
+pool) and with it. It says what it did ("did OP NAME COUNT"), and the trace must show just that. --way
+names circumstances under which all this happens (WAYS).
 """
 import argparse
 import collections
 import contextlib
 import errno
+import functools
 import json
-import math
+import multiprocessing
 import os
 import re
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -22,7 +25,9 @@ import time
 from pathlib import Path
 
 import harness
+import sanitized
 from harness import Broken, Tap
+from tally import ERRNO, FD, LANE, OP, PATH_, T0, T1, Tally
 
 LEAST = 3  # runs of a row
 SECONDS = 2  # for one row in an ordinary run
@@ -42,7 +47,7 @@ Hazard = collections.namedtuple("Hazard", "name victim way status same env prelo
 # `alone`: victims that do not work in these circumstances themselves are left out
 # `timeout`: seconds that a run may take
 # `mask`: what the command itself shows of itself on standard output
-# `without`: rows that make no sense there, with the reason
+# `without`: rows that make no sense there, by a part of their name, with the reason
 Way = collections.namedtuple("Way", "command env preload load alone mask without timeout",
                              defaults=((), {}, "{rest}", False, False, None, {}, 120))
 
@@ -57,12 +62,14 @@ def valgrind():
 
 WAYS = {
     "plain": Way(),
-    "between": Way(preload="{before} {rest} {behind}"),
+    "between": Way(preload="{before} {rest} {behind}", alone=True,
+                   without={"run-time first": "it is not, between others"}),
     "busy": Way(load=True, timeout=600),
     "valgrind": Way(command=valgrind(), timeout=600, env={"VALGRIND_LAUNCHER": "/usr/bin/valgrind"}, alone=True,
                     without={"SIGPROF storm on a small alternate stack":
                              "valgrind's frames are larger than the stack that the system asks for",
-                             "errno, also of requests": "valgrind follows a bad pointer itself"},
+                             "errno, also of requests": "valgrind follows a bad pointer itself",
+                             "sanitize": "a sanitizer and valgrind do not go together"},
                     mask=rb"^.*(valgrind|vgdb).*\n"),
 }
 
@@ -98,12 +105,10 @@ def dropped(folder):
 def counts_of(events):
     """How many calls of an operation on a file worked: by its path, by its last name, and all ("*")."""
     count = collections.Counter()
-    for e in events:
-        if e["errno"]:
-            continue
-        path = e["path"] or ""
-        for name in {path, os.path.basename(path), "*"}:
-            count[e["op"], name] += 1
+    for (op, path, failed), n in events.counts.items():
+        if not failed:
+            for name in {path or "", os.path.basename(path or ""), "*"}:
+                count[op, name] += n
     return count
 
 
@@ -119,9 +124,9 @@ def check_counts(stdout, events):
 
 
 def check_once(events):
-    """No event twice, and none that ends before it begins."""
-    seen = collections.Counter((e["lane"], e["t0_ns"], e["t1_ns"], e["op"], e["path"], e["fd"])
-                               for e in events if e["op"] == "write")
+    """No event twice."""
+    seen = collections.Counter((row[LANE], row[T0], row[T1], row[PATH_], row[FD])
+                               for row in events.rows if row[OP] == b'"write"')
     twice = [key for key, n in seen.items() if n > 1 and key[1] != key[2]]
     return [f"twice in the trace: {key}" for key in twice[:3]]
 
@@ -268,6 +273,11 @@ def clock_env(kind):
     return lambda place: {"IOTRACE_CLOCK": kind}
 
 
+def sanitizer_env(compiler, kind):
+    unordered = (compiler, kind) == ("gcc", "address")
+    return lambda place: sanitized.UNORDERED if unordered else sanitized.OPTIONS
+
+
 HAZARDS = [
     Hazard("an ordinary program", "writes", [3000]),
     # Start-up and symbols
@@ -323,7 +333,7 @@ HAZARDS = [
     Hazard("what a program sees of itself", "visible"),
     Hazard("no limits", "limits", ["none"]),
     *(Hazard(f"limits: {way}", "limits", [way], check=told_of)
-      for way in ("as", "mlockall", "fsize")),
+      for way in ("as", "data", "mlockall", "fsize")),
     *(Hazard(f"limits: {way}", "limits", [way], check=child_told_of)
       for way in ("nofile", "setuid", "chroot")),
     Hazard("a seccomp filter by prctl", "seccomp", ["prctl"]),
@@ -336,17 +346,25 @@ HAZARDS = [
     Hazard("children in a process number space of their own", "number_space"),
     Hazard("the TSC", "clock", same=False, env=clock_env("tsc"), check=monotone_clock),
     Hazard("the monotonic clock", "clock", same=False, env=clock_env("monotonic"), check=monotone_clock),
+    # Programs that a sanitizer looks after: it finds what there is in them, and nothing of ours
+    *(Hazard(f"{compiler} -fsanitize={kind}: {way}", f"{compiler}-{kind}", [way], status,
+             env=sanitizer_env(compiler, kind)) for compiler, kind, way, status in sanitized.rows()),
+    Hazard("gcc -fsanitize=address with its run-time first", "gcc-address", ["calm"],
+           env=lambda place: sanitized.OPTIONS, preload="{asan} {ours}"),
 ]
 
 
 def libraries(text):
     ours = harness.preload_env("")["LD_PRELOAD"]
-    return text.format(ours=ours, plugin=library("hazard_plugin"), first=library("hazard_first"),
+    asan = sanitized.first("gcc", "asan") if "{asan}" in text else None
+    return text.format(ours=ours, asan=asan, plugin=library("hazard_plugin"), first=library("hazard_first"),
                        before=library("neighbour_before"), behind=library("neighbour_behind"))
 
 
 def argv_of(hazard, work, way):
-    return [*way.command, harness.victim(f"victim_hazard_{hazard.victim}"), work,
+    program = (sanitized.program(*hazard.victim.split("-")) if "-" in hazard.victim
+               else harness.victim(f"victim_hazard_{hazard.victim}"))
+    return [*way.command, program, work,
             *(libraries(str(a)) for a in hazard.way)]
 
 
@@ -379,19 +397,35 @@ def fresh(folder):
     return folder
 
 
-def check(hazard, way):
+def shown(way, stdout, work):
+    """Without its folder's name, and what the command in front of the victim shows of itself."""
+    stdout = stdout.replace(os.fsencode(work), b"{work}")
+    return re.sub(way.mask, b"", stdout, flags=re.MULTILINE) if way.mask else stdout
+
+
+@functools.cache
+def alone(row, way_name):
+    """What it writes to standard output without the preload, but in the company of others."""
+    hazard, way = HAZARDS[row], WAYS[way_name]
     with harness.workplace() as place:
         place.chmod(0o755)
         work = fresh(place / "work")
         env = (hazard.env(work) if hazard.env else {}) | way.env
-        without = harness.run(argv_of(hazard, work, way), harness.plain(env), place, way.timeout)
-        if without.status != hazard.status:
-            if way.alone:
-                raise NotAlone(f"without the preload: status {without.status}")
-            raise Broken(f"without the preload: status {without.status} ({without.tail()})")
+        env |= {"LD_PRELOAD": libraries(way.preload.format(rest="", before="{before}", behind="{behind}"))}
+        done = harness.run(argv_of(hazard, work, way), harness.plain(env), place, way.timeout)
+        if done.status != hazard.status:
+            kind = NotAlone if way.alone else Broken
+            raise kind(f"without the preload: status {done.status} ({done.tail()})")
         wait_for_rest(hazard, work)
-        fresh(work)
-        folder = place / "trace"
+        return shown(way, done.stdout, work)
+
+
+def check(row, way_name):
+    hazard, way, without = HAZARDS[row], WAYS[way_name], alone(row, way_name)
+    with harness.workplace() as place:
+        place.chmod(0o755)
+        work, folder = fresh(place / "work"), place / "trace"
+        env = (hazard.env(work) if hazard.env else {}) | way.env
         env |= {"LD_PRELOAD": libraries(way.preload.format(rest=hazard.preload, before="{before}",
                                                             behind="{behind}")), "IOTRACE_DIR": str(folder)}
         done = harness.run(argv_of(hazard, work, way), harness.plain(env), place, way.timeout)
@@ -399,14 +433,11 @@ def check(hazard, way):
         bad = []
         if done.status != hazard.status:
             bad.append(f"status {done.status} instead of {hazard.status} ({done.tail()})")
-        if way.mask:
-            for run in (without, done):
-                run.stdout = re.sub(way.mask, b"", run.stdout, flags=re.MULTILINE)
-        if hazard.same and done.stdout != without.stdout:
+        stdout = shown(way, done.stdout, work)
+        if hazard.same and stdout != without:
             bad += ["standard output differs"] + [
-                f"without {a!r}, with {b!r}" for a, b in zip(without.stdout.splitlines(),
-                                                             done.stdout.splitlines()) if a != b]
-        events = harness.dump(folder)
+                f"without {a!r}, with {b!r}" for a, b in zip(without.splitlines(), stdout.splitlines()) if a != b]
+        events = Tally(folder, way.timeout)
         bad += check_counts(done.stdout, events)
         bad += check_once(events)
         if dropped(folder):
@@ -416,23 +447,55 @@ def check(hazard, way):
         return bad
 
 
-def repeats(hazard):
+def fell(row, way_name):
+    """Complaints of one run; a text is the reason why there was none."""
+    try:
+        return check(row, way_name)
+    except (NotAlone, sanitized.NotHere) as reason:
+        return str(reason)
+    except (Broken, OSError) as e:
+        return [str(e)]
+
+
+def runs_of(task):
+    """Some runs of a row, in a process of the pool: (the row, what each gave)."""
+    row, way, runs, seconds = task
+    enough, gave = time.monotonic() + seconds, []
+    while len(gave) < runs and not (len(gave) >= LEAST and time.monotonic() > enough):
+        gave.append(fell(row, way))
+    return row, gave
+
+
+def tasks(rows, way):
+    """Pass by pass where the passes count; else all runs of a row together."""
     wanted = int(os.environ.get("IOT_TEST_REPEAT", "100" if harness.full() else "10"))
-    return 1 if hazard.slow and not harness.full() else wanted
+    if harness.full():
+        return [(row, way, 1, 0) for _ in range(wanted) for row in rows]
+    return [(row, way, 1 if HAZARDS[row].slow else wanted, SECONDS) for row in rows]
 
 
-def repeated(hazard, way):
-    enough = time.monotonic() + (math.inf if harness.full() else SECONDS)
-    for i in range(repeats(hazard)):
-        if i >= LEAST and time.monotonic() > enough:
-            break
-        bad = check(hazard, way)
-        if bad:
-            return [f"run {i + 1}:"] + bad
-    return []
+def note_passes(rows, gave, began, told, row):
+    """Says under --full what fell and how many passes have ended, so that an end before the last is no loss."""
+    if harness.full() and isinstance(gave[row][-1], list) and gave[row][-1]:
+        print(f"# {HAZARDS[row].name}, run {len(gave[row])}: {'; '.join(map(str, gave[row][-1]))}", flush=True)
+    ended = min(len(gave[row]) for row in rows)
+    if harness.full() and ended > told:
+        failed = sum(isinstance(g, list) and g != [] for row in rows for g in gave[row])
+        print(f"# {ended} passes after {time.monotonic() - began:.0f} s, {failed} runs fell", flush=True)
+    return ended
+
+
+def verdict(out, name, gave):
+    """The point of one row from all that its runs gave."""
+    reason = next((g for g in gave if isinstance(g, str)), None)
+    if reason:
+        return out.skip(name, reason)
+    bad = [(i + 1, g) for i, g in enumerate(gave) if g]
+    return out.point(not bad, name, [line for i, g in bad for line in (f"run {i} of {len(gave)}:", *g)])
 
 
 def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that no load goes on behind a time limit
     parser = argparse.ArgumentParser()
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--way", choices=WAYS, default="plain")
@@ -441,22 +504,23 @@ def main():
     way = WAYS[args.way]
     if way.command is None:
         harness.skip_all(f"{args.way} is not installed")
+    asked = [i for i, hazard in enumerate(HAZARDS)
+             if not args.names or any(name in hazard.name for name in args.names)]
+    left_out = {i: reason for part, reason in way.without.items() for i in asked if part in HAZARDS[i].name}
+    rows = [i for i in asked if i not in left_out]
+    gave, began, told = collections.defaultdict(list), time.monotonic(), 0
+    with load(way.load), sanitized.folder_for_all(), \
+            multiprocessing.get_context("fork").Pool(os.cpu_count(), signal.signal,
+                                                     (signal.SIGTERM, signal.SIG_DFL)) as pool:
+        for row, these in pool.imap_unordered(runs_of, tasks(rows, args.way)):
+            gave[row] += these
+            told = note_passes(rows, gave, began, told, row)
     out = Tap()
-    with load(way.load):
-        for hazard in HAZARDS:
-            if args.names and not any(name in hazard.name for name in args.names):
-                continue
-            if hazard.name in way.without:
-                out.skip(hazard.name, way.without[hazard.name])
-                continue
-            try:
-                bad = repeated(hazard, way)
-            except NotAlone as reason:
-                out.skip(hazard.name, str(reason))
-                continue
-            except (Broken, OSError) as e:
-                bad = [e]
-            out.point(not bad, hazard.name, bad)
+    for row in asked:
+        if row in left_out:
+            out.skip(HAZARDS[row].name, left_out[row])
+        else:
+            verdict(out, HAZARDS[row].name, gave[row])
     return out.done()
 
 

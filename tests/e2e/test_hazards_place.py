@@ -13,6 +13,7 @@ from pathlib import Path
 
 import harness
 from harness import Broken, Tap
+from tally import Tally
 from test_hazards import check_counts, dropped, told
 
 NOBODY = 65534
@@ -73,8 +74,8 @@ def full_disk(size, argv):
         # A child that gets no file at all counts nothing, and is told of.
         if not dropped(disk / "trace") and not harness.report(disk / "trace")["run"]["untraced"]:
             bad.append("nothing was counted as dropped, and no process as untraced")
-        events = harness.dump(disk / "trace")
-        if not events:
+        events = Tally(disk / "trace")
+        if not len(events):
             bad.append("the dump is empty")
         bad += told(stdout, events, disk / "trace")
         said = harness.run([harness.command(), "dump", disk / "trace"]).stderr
@@ -112,7 +113,7 @@ def relative_folder():
         (place / "below").mkdir()
         script = f"cd below && {harness.victim('victim_hazard_writes')} {{work}} 50; cd / && ls / > {{work}}/list"
         bad, _ = both(["/bin/sh", "-c", script], place, env_of("sub/trace"))
-        events = harness.dump(place / "sub" / "trace")
+        events = Tally(place / "sub" / "trace")
         bad += check_counts(b"did write data 50\n", events)
         if not any(e["op"] in ("openat", "opendir", "open") and e["path"] == "/" for e in events):
             bad.append("what ran in / left nothing in the folder of the run")
@@ -127,10 +128,36 @@ def limited(which, size, traced):
         bad, stdout = both(victim("writes", "3000"), place, env_of(place / "trace"),
                            lambda: resource.setrlimit(which, (size, size)))
         if traced:
-            bad += check_counts(stdout, harness.dump(place / "trace"))
+            bad += check_counts(stdout, Tally(place / "trace"))
         elif list(place.glob("trace/*.iot")):
-            bad += told(stdout, harness.dump(place / "trace"), place / "trace")
+            bad += told(stdout, Tally(place / "trace"), place / "trace")
         return bad
+
+
+def too_little_memory():
+    """Nothing can be recorded, and the program is none the worse."""
+    bad = []
+    for which, size in ((resource.RLIMIT_DATA, 4 * MIB), (resource.RLIMIT_AS, 16 * MIB)):
+        with harness.workplace() as place:
+            (place / "work0").mkdir()
+            argv = [str(a).format(work=place / "work0") for a in victim("writes", "30")]
+            done = subprocess.run([harness.command(), "run", "-o", place / "trace", "--", *argv], env=harness.plain(),
+                                  capture_output=True, timeout=120,
+                                  preexec_fn=lambda: resource.setrlimit(which, (size, size)))
+            if done.returncode or b"did write data 30" not in done.stdout:
+                bad.append(f"status {done.returncode}, {done.stdout!r}")
+            if b"nothing was recorded" not in done.stderr or done.stderr.count(b"\n") != 1:
+                bad.append(f"it says {done.stderr!r}")
+    return bad
+
+
+def no_overcommit():
+    """Where the machine is set so already: it is not for a test to set it."""
+    if Path("/proc/sys/vm/overcommit_memory").read_text().strip() != "2":
+        raise NotHere("vm.overcommit_memory is not 2")
+    with harness.workplace() as place:
+        bad, stdout = both(victim("threads", "crowd", "200"), place, env_of(place / "trace"))
+        return bad + check_counts(stdout, Tally(place / "trace"))
 
 
 def under_valgrind():
@@ -139,13 +166,13 @@ def under_valgrind():
     with harness.workplace() as place:
         bad, stdout = both(["valgrind", "--tool=none", "-q", *victim("writes", "3000")], place,
                            env_of(place / "trace"))
-        return bad + check_counts(stdout, harness.dump(place / "trace"))
+        return bad + check_counts(stdout, Tally(place / "trace"))
 
 
 MIB = 1 << 20
 ROWS = [
     ("a disk that is full soon", lambda: full_disk("300k", victim("writes", "60000"))),
-    ("a disk that fills up in the middle", lambda: full_disk("2m", victim("threads", "crowd", "200"))),
+    ("a disk that fills up in the middle", lambda: full_disk("1m", victim("threads", "crowd", "200"))),
     ("a disk that fills up under forked children",
      lambda: full_disk("156k", victim("children", "generations"))),
     ("a disk without room at all", no_room_at_all),
@@ -154,6 +181,10 @@ ROWS = [
     ("a relative folder", relative_folder),
     ("address space limited from the start", lambda: limited(resource.RLIMIT_AS, 256 * MIB, True)),
     ("address space limited tightly", lambda: limited(resource.RLIMIT_AS, 16 * MIB, False)),
+    ("data limited from the start", lambda: limited(resource.RLIMIT_DATA, 64 * MIB, True)),
+    ("data limited tightly", lambda: limited(resource.RLIMIT_DATA, 4 * MIB, False)),
+    ("`run` says what was too little memory", too_little_memory),
+    ("all memory spoken for (vm.overcommit_memory=2)", no_overcommit),
     ("file size limited from the start", lambda: limited(resource.RLIMIT_FSIZE, 4 * MIB, True)),
     ("file size limited tightly", lambda: limited(resource.RLIMIT_FSIZE, 64 * 1024, False)),
     ("four descriptors", lambda: limited(resource.RLIMIT_NOFILE, 4, True)),

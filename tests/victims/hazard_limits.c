@@ -63,6 +63,8 @@ int main(int argc, char **argv)
     int fd = open_in(folder, "data");
     if (strcmp(way, "as") == 0)
         address_space();
+    else if (strcmp(way, "data") == 0)
+        limit(RLIMIT_DATA, 1 * MIB);
     else if (strcmp(way, "nofile") == 0)
         limit(RLIMIT_NOFILE, 3);
     else if (strcmp(way, "fsize") == 0)
@@ -86,7 +88,7 @@ int main(int argc, char **argv)
     CHECK(execl("/nowhere/at/all", "no", (char *)NULL) == -1);
     write_to(fd, CALLS);
     /* Where no file can be made any more, there is none for the child. */
-    did("at_least:write", "data", (strcmp(way, "none") && strcmp(way, "as") ? 2 : 3) * CALLS);
+    did("at_least:write", "data", (strcmp(way, "none") && strcmp(way, "as") && strcmp(way, "data") ? 2 : 3) * CALLS);
     did("at_most:write", "data", 3 * CALLS);
     return 0;
 }
