@@ -35,7 +35,7 @@ make_build() {
     command -v meson >/dev/null && command -v ninja >/dev/null ||
         die "$build: not there, and no meson and ninja to build it; run --prepare elsewhere and take $build along"
     { [ -f "$build/build.ninja" ] || meson setup "$build" "$top" --buildtype=release \
-        -Dprefer_static=true -Dtests=false; } >"$log" 2>&1 && ninja -C "$build" >>"$log" 2>&1 || {
+        -Dprefer_static=true -Dtests=false -Dmpi=none; } >"$log" 2>&1 && ninja -C "$build" >>"$log" 2>&1 || {
         tail -n 5 "$log" >&2
         die "$build: cannot be built here, $log says why; run --prepare elsewhere and take $build along"
     }
