@@ -33,10 +33,11 @@ meson test -C build --no-rebuild --print-errorlogs --suite unit --suite house"""
 JOB = """cd /tmp
 for rank in 0 1; do IOTRACE_RANK=$rank iotrace run -o job -- cat /etc/passwd >/dev/null 2>&1; done
 iotrace report job -o one
-mpirun --allow-run-as-root --oversubscribe -n 2 iotrace-mpi job -o many
+mpirun --allow-run-as-root --oversubscribe -n 2 iotrace-mpi job -o many 2>said || { cat said; exit 1; }
 diff one many"""
-# What a package manager keeps for itself, whatever is installed.
-KEPT = re.compile(r"(proc|sys|dev|run|tmp|var/(cache|log|tmp|lib/apt|lib/dpkg/(triggers|[^/]*-old|lock.*)))(/|$)")
+# What a package manager keeps for itself, whatever is installed, and adding users and groups.
+KEPT = re.compile(r"(proc|sys|dev|run|tmp|var/(cache|log|tmp|lib/apt|lib/dpkg/(triggers|[^/]*-old|lock.*))"
+                  r"|etc/(passwd|group|shadow|gshadow)-)(/|$)")
 HARMLESS = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PYTHONDONTWRITEBYTECODE": "1"}
 
 
@@ -241,9 +242,7 @@ def check_debian(folder, place, system):
         bad.append(f"the library is {library}")
     chroot("iotrace", "doctor")
     chroot("sh", "-c", "apt-get install -q -y --no-install-recommends openmpi-bin /tmp/packages/*.deb")
-    said = chroot("sh", "-ec", JOB)
-    if said:
-        bad.append(f"iotrace-mpi makes another report than iotrace: {said}")
+    chroot("sh", "-ec", JOB)
     if chroot("python3", "-m", "iotrace", "--library").strip() != library:
         bad.append("python3 -m iotrace --library: another library")
     pc = only(root / "usr/lib", "*/pkgconfig/iotrace.pc").read_text()
