@@ -182,13 +182,17 @@ static int say_advice(struct iot_job *job, const struct iot_named_row *row)
         iot_people_time(row->numbers[IOT_ROW_advice_most_ns]).text);
 }
 
+/* What stands for numbers that are not the same everywhere is explained. */
 static int say_sentence(struct iot_job *job, enum iot_job_section section,
                         const struct iot_named_row *row)
 {
-    if (row->numbers[0] == (int64_t)job->partial->n_units)
+    const bool all = row->numbers[0] == (int64_t)job->partial->n_units;
+    const bool differs = strstr(row->texts[0], "# ") != NULL;
+    if (all && !differs)
         return iot_job_say(job, &job->sections[section], "%.500s.", row->texts[0]);
-    return iot_job_say(job, &job->sections[section], "%.500s (%s).", row->texts[0],
-                       where(job, row).text);
+    return iot_job_say(job, &job->sections[section], "%.500s (%s%s%s).", row->texts[0],
+                       all ? "" : where(job, row).text, !all && differs ? "; " : "",
+                       differs ? "#: differs between units" : "");
 }
 
 static int say_not_seen(struct iot_job *job, const struct iot_named_row *row)

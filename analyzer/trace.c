@@ -34,6 +34,12 @@ static int is_trace_file(const struct dirent *entry)
     return n > suffix && !strcmp(entry->d_name + n - suffix, IOT_FILE_SUFFIX);
 }
 
+static int is_rank_folder(const struct dirent *entry)
+{
+    return entry->d_type != DT_REG &&
+           !strncmp(entry->d_name, IOT_RANK_FOLDER, sizeof IOT_RANK_FOLDER - 1);
+}
+
 static int by_name(const struct dirent **a, const struct dirent **b)
 {
     return strcmp((*a)->d_name, (*b)->d_name);
@@ -374,6 +380,26 @@ static void free_reading(struct iot_reading *r)
     }
 }
 
+/* A job has its traces one folder below. */
+static void say_no_trace(const char *folder, char error[512])
+{
+    struct dirent **ranks = NULL;
+    int n = scandir(folder, &ranks, is_rank_folder, by_name);
+    if (n > 0)
+        snprintf(error, ERROR_BYTES,
+                 "%.200s: no trace in this folder, but a job's: give the folder of one rank, as "
+                 "%.200s/%s",
+                 folder, folder, ranks[0]->d_name);
+    else
+        snprintf(error, ERROR_BYTES,
+                 "%s: no trace in this folder (no *" IOT_FILE_SUFFIX
+                 " file); give the folder that a traced run made",
+                 folder);
+    for (int k = 0; k < n; k++)
+        free(ranks[k]);
+    free(ranks);
+}
+
 struct iot_trace *iot_trace_read(const char *folder, char error[512])
 {
     return iot_trace_read_newest(folder, 0, error);
@@ -391,10 +417,7 @@ struct iot_trace *iot_trace_read_newest(const char *folder, size_t most, char er
                  "%s: cannot be read: %s; give the folder that a traced run made", folder,
                  strerror(errno));
     } else if (!n) {
-        snprintf(error, ERROR_BYTES,
-                 "%s: no trace in this folder (no *" IOT_FILE_SUFFIX
-                 " file); give the folder that a traced run made",
-                 folder);
+        say_no_trace(folder, error);
     } else {
         snprintf(error, ERROR_BYTES, "%s: out of memory; read it on a machine with more", folder);
         r.trace = calloc(1, sizeof *r.trace);

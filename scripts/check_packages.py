@@ -29,8 +29,15 @@ OFFLINE = """set -e
 if git=$(command -v git); then mount --bind /dev/null "$git"; fi
 meson setup build && ninja -C build
 meson test -C build --no-rebuild --print-errorlogs --suite unit --suite house"""
-# What a package manager keeps for itself, whatever is installed.
-KEPT = re.compile(r"(proc|sys|dev|run|tmp|var/(cache|log|tmp|lib/apt|lib/dpkg/(triggers|[^/]*-old|lock.*)))(/|$)")
+# A job of two ranks, whose report two ranks of MPI make as well.
+JOB = """cd /tmp
+for rank in 0 1; do IOTRACE_RANK=$rank iotrace run -o job -- cat /etc/passwd >/dev/null 2>&1; done
+iotrace report job -o one
+mpirun --allow-run-as-root --oversubscribe -n 2 iotrace-mpi job -o many 2>said || { cat said; exit 1; }
+diff one many"""
+# What a package manager keeps for itself, whatever is installed, and adding users and groups.
+KEPT = re.compile(r"(proc|sys|dev|run|tmp|var/(cache|log|tmp|lib/apt|lib/dpkg/(triggers|[^/]*-old|lock.*))"
+                  r"|etc/(passwd|group|shadow|gshadow)-)(/|$)")
 HARMLESS = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PYTHONDONTWRITEBYTECODE": "1"}
 
 
@@ -204,7 +211,7 @@ def clean_system(place, system):
 
 
 def check_debian(folder, place, system):
-    debs = [only(folder, pattern) for pattern in ("iotrace_*.deb", "libiotrace-dev_*.deb",
+    debs = [only(folder, pattern) for pattern in ("iotrace_*.deb", "iotrace-mpi_*.deb", "libiotrace-dev_*.deb",
                                                   "python3-iotrace_*.deb")]
     root = clean_system(place, system)
     inside = root / "tmp/packages"
@@ -234,14 +241,15 @@ def check_debian(folder, place, system):
     if not re.fullmatch(r"/usr/lib/[\w-]+/iotrace/libiotrace.so", library):
         bad.append(f"the library is {library}")
     chroot("iotrace", "doctor")
-    chroot("sh", "-c", "apt-get install -q -y --no-install-recommends /tmp/packages/*.deb")
+    chroot("sh", "-c", "apt-get install -q -y --no-install-recommends openmpi-bin /tmp/packages/*.deb")
+    chroot("sh", "-ec", JOB)
     if chroot("python3", "-m", "iotrace", "--library").strip() != library:
         bad.append("python3 -m iotrace --library: another library")
     pc = only(root / "usr/lib", "*/pkgconfig/iotrace.pc").read_text()
     if f"Version: {version()}\n" not in pc or "/iotrace/libiotrace.so" not in pc:
         bad.append(f"iotrace.pc: {pc}")
     packages = [deb.name.partition("_")[0] for deb in debs]
-    chroot("apt-get", "purge", "-q", "-y", "--auto-remove", *packages)
+    chroot("apt-get", "purge", "-q", "-y", "--auto-remove", "openmpi-bin", *packages)
     return bad + left(before, paths(root, KEPT))
 
 

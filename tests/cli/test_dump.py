@@ -93,6 +93,8 @@ class Dump(unittest.TestCase):
     def test_nothing_to_read(self):
         self.fails(dump(self.folder / "none"), "No such file or directory")
         self.fails(dump(self.folder), "no trace in this folder")
+        (self.folder / "job/rank-10").mkdir(parents=True)
+        self.fails(dump(self.folder / "job"), "no trace in this folder, but a job's", "/job/rank-10")
         (self.folder / "x.iot").write_bytes(b"")
         self.fails(dump(self.folder), "x.iot: byte 0: the file is empty")
         (self.folder / "a\n\033.iot").write_bytes(b"iotrace\n\x02\0\x03\0")

@@ -242,6 +242,18 @@ def check_markdown(job):
     return [] if "# I/O of a job" in text and "## Ranks" in text else [text]
 
 
+def check_families(place, folders):
+    """What stands for numbers that differ is explained where it is read."""
+    merged = place / "families.part"
+    iotrace("merge", *folders[:2], "-o", merged)
+    head = '"evidence":[["sentence","units"],'
+    text = merged.read_text()
+    merged.write_text(text.replace(head, head + '["A # ms",2],["B # ms",1],'))
+    said = " ".join(iotrace("report", merged).split())
+    return [] if head in text and "- A # ms (#: differs between units)." in said \
+        and re.search(r"- B # ms \([^)]*; #: differs between units\)\.", said) else [said[-900:]]
+
+
 def shift_clock(folder, ns):
     """Every file of a trace as if the host's clock had been so much later."""
     for path in folder.glob("*.iot"):
@@ -331,6 +343,7 @@ def main():
             r"shared\.bin: read by 4 units", r"Output is uneven: rank 4"))
         out.run("several ranks in one unit", lambda: check_together(place))
         out.run("as Markdown", lambda: check_markdown(job))
+        out.run("numbers that differ", lambda: check_families(place, folders))
         out.run("the same run twice", lambda: check_says(
             [job, folders[1]], r"The same run is in here more than once, .*: rank 1 on"))
         again = start_rank(place / "again", 1, 5, "true")
