@@ -131,7 +131,7 @@ def check_straight(library):
 
 
 def built_objects(build):
-    return [path for folder in ("format", "preload", "cupti", "analyzer")
+    return [path for folder in ("format", "preload", "cupti", "analyzer", "mpi")
             for path in sorted((build / folder).rglob("*.o"))]
 
 
