@@ -12,7 +12,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#ifdef __clang__ /* it makes no clones, and does not know the word */
+#define VISIBLE __attribute__((noinline))
+#else
 #define VISIBLE __attribute__((noinline, noclone))
+#endif
 
 ssize_t reads_innermost(size_t n);
 ssize_t reads_between(size_t n);
