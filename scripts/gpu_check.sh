@@ -116,8 +116,9 @@ case "${1:-}" in
 --standin)
     [ $# -ge 3 ] || die "--standin needs the folder of the stand-in's programs, and a build"
     out=${OUT:-$PWD/iotrace-gpu-check}
-    export LD_LIBRARY_PATH=$2${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-    exec "$python" "$top/tests/cuda/gpu_check.py" --build "$3" --programs "$2" --out "$out" \
+    standins=$(cd "$2" && pwd) && build=$(cd "$3" && pwd) || die "--standin: the folders are not there"
+    export LD_LIBRARY_PATH=$standins${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    exec "$python" "$top/tests/cuda/gpu_check.py" --build "$build" --programs "$standins" --out "$out" \
         --seconds "$seconds" --standin "${@:4}"
     ;;
 -*) die "unknown argument '$1'; use: scripts/gpu_check.sh [--prepare] [BUILD] [CHECK...]" ;;

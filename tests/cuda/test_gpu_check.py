@@ -27,7 +27,8 @@ FAULTS = {"cuptiActivityEnable@1": "copies", "cuptiActivityEnable@4": "graphs",
 
 
 def run(build, out, *checks, **environment):
-    done = subprocess.run([SCRIPT, "--standin", build / "tests" / "cuda", build, *checks],
+    done = subprocess.run([SCRIPT, "--standin", os.path.relpath(build / "tests" / "cuda"),
+                           os.path.relpath(build), *checks],
                           env={**os.environ, "OUT": str(out), "PYTHON": sys.executable,
                                **environment},
                           stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600)
