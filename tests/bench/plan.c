@@ -7,7 +7,8 @@ const char *iot_plan_read(const struct iot_plan_number *numbers, size_t n, int a
 {
     for (int a = 2; a < argc; a++) {
         size_t k = 0, name = strcspn(argv[a], "=");
-        while (k < n && (strlen(numbers[k].name) != name || strncmp(argv[a], numbers[k].name, name)))
+        while (k < n &&
+               (strlen(numbers[k].name) != name || strncmp(argv[a], numbers[k].name, name)))
             k++;
         if (k == n || !argv[a][name])
             return NULL;
