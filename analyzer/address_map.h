@@ -1,7 +1,7 @@
 /* What the memory of a process holds: ranges of addresses, each with what was put there last.
  *
- * Bounded: beyond so many ranges the older half of them is forgotten, whatever they are of. A search
- * takes log n; putting something in moves at most a block of ranges.
+ * Bounded: beyond so many ranges the older half of them is forgotten, whatever they are of. A
+ * search takes log n; putting something in moves at most a block of ranges.
  */
 #ifndef IOT_ANALYZER_ADDRESS_MAP_H
 #define IOT_ANALYZER_ADDRESS_MAP_H
@@ -25,14 +25,14 @@ struct iot_address_map {
     uint64_t forgotten; /* ranges that made room */
 };
 
-/* Whatever lay in the range before lies there no more. An empty range, or one that wraps around, is nothing.
- * 0, or -1 without memory. */
+/* Whatever lay in the range before lies there no more. An empty range, or one that wraps around, is
+ * nothing. 0, or -1 without memory. */
 int iot_address_map_put(struct iot_address_map *map, uint64_t begin, uint64_t end, uint32_t kind,
                         uint32_t subject);
 int iot_address_map_cut(struct iot_address_map *map, uint64_t begin, uint64_t end);
 
-/* Calls for each range that overlaps, in order of the addresses, with the part that does. The map is not to
- * be changed meanwhile. */
+/* Calls for each range that overlaps, in order of the addresses, with the part that does. The map
+ * is not to be changed meanwhile. */
 typedef void iot_address_map_part(void *user, const struct iot_extent *part);
 void iot_address_map_look(const struct iot_address_map *map, uint64_t begin, uint64_t end,
                           iot_address_map_part *part, void *user);

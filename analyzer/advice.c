@@ -113,8 +113,8 @@ static int look_for(struct iot_scene *s, struct iot_report *r, const struct iot_
     int64_t gain = iot_gain(r->model, s->service_ns);
     if (!iot_advice_is_worth(r, gain))
         return 0;
-    return iot_advice_add(r, s->object, expand(r->arena, f->finding, &tally, s->object), f->action[s->object],
-               gain);
+    return iot_advice_add(r, s->object, expand(r->arena, f->finding, &tally, s->object),
+                          f->action[s->object], gain);
 }
 
 static int find_io(struct iot_report *r)
@@ -215,7 +215,8 @@ static void sort(struct iot_advice_list *list)
 int iot_report_advise(struct iot_report *r)
 {
     r->advice = calloc(1, sizeof *r->advice);
-    if (!r->advice || find_io(r) || iot_advice_coding(r) || find_queues(r) || find_limit(r) || find_contention(r))
+    if (!r->advice || find_io(r) || iot_advice_coding(r) || find_queues(r) || find_limit(r) ||
+        find_contention(r))
         return -1;
     sort(r->advice);
     return 0;

@@ -225,8 +225,10 @@ const struct iot_finding iot_findings[] = {
     {iot_find_tail,
      "the slowest {calls} on {object}, beyond P95 of their size, take {service}",
      {
-         [IOT_INPUT] = "cut the tail to the median: a steadier path, or the same request sent twice",
-         [IOT_ARTIFACT] = "cut the tail to the median: a steadier path, or smaller pieces at a time",
+         [IOT_INPUT] =
+             "cut the tail to the median: a steadier path, or the same request sent twice",
+         [IOT_ARTIFACT] =
+             "cut the tail to the median: a steadier path, or smaller pieces at a time",
          [IOT_STATE] = "cut the tail to the median: a steadier path, or more of them under way",
          [IOT_OUTPUT] = "cut the tail to the median: a steadier path, or steady flushing in small "
                         "pieces",

@@ -18,15 +18,16 @@ struct iot_call_site {
     const char *object, *path; /* of the row that it costs most on; NULL: no report asked for it */
 };
 
-/* Modules on the stacks of which another build is there now, so that nothing is known of their code. */
+/* Modules on the stacks of which another build is there now, so that nothing is known of their
+ * code. */
 struct iot_changed {
     const char *first; /* its path; NULL: there are none */
     size_t n;
 };
 
-/* The `most` that cost most, by exposed, service and calls; NULL if there are none. `file`: only of calls on that
- * one; IOT_NO_INDEX: on any. `changed` may be NULL. Returns 0, -1 without memory. The caller frees the list; words lie in
- * the arena. */
+/* The `most` that cost most, by exposed, service and calls; NULL if there are none. `file`: only of
+ * calls on that one; IOT_NO_INDEX: on any. `changed` may be NULL. Returns 0, -1 without memory. The
+ * caller frees the list; words lie in the arena. */
 int iot_call_sites_find(struct iot_call_site **sites, size_t *n, size_t most,
                         const struct iot_trace *trace, const struct iot_model *model, uint32_t file,
                         struct iot_changed *changed, struct iot_arena *arena);

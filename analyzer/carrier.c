@@ -85,8 +85,8 @@ static void carry_marked(const struct iot_trace *trace, uint8_t *waited)
             memset(&waited[trace->lanes[l].first_event], 0, trace->lanes[l].n_events);
 }
 
-/* A copy that blocks its launcher is in the launcher's lane. What storage was asked for and is waited for
- * later is not. */
+/* A copy that blocks its launcher is in the launcher's lane. What storage was asked for and is
+ * waited for later is not. */
 static void carry_copies(const struct iot_trace *trace, const struct iot_links *links,
                          uint8_t *waited)
 {

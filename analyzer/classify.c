@@ -243,8 +243,8 @@ static void tell_folders(struct work *w, const struct iot_table *folders, uint32
     }
 }
 
-/* A folder whose files are all of one object, those in its folders too, is of that object. Not one that
- * programs are read from: interpreters list it to find them. */
+/* A folder whose files are all of one object, those in its folders too, is of that object. Not one
+ * that programs are read from: interpreters list it to find them. */
 static int judge_folders(struct work *w)
 {
     struct iot_table folders = {0};
@@ -257,7 +257,8 @@ static int judge_folders(struct work *w)
         uint8_t object = c->object[c->main];
         if (w->groups.of_file[f] && object != UNDECIDED && object != IOT_OTHER)
             tell_folders(w, &folders, f, object, FOLDERS_UP);
-        else if (object == IOT_OTHER && c->by[c->main] == IOT_BY_SURE && w->uses.files[f].read_bytes)
+        else if (object == IOT_OTHER && c->by[c->main] == IOT_BY_SURE &&
+                 w->uses.files[f].read_bytes)
             tell_folders(w, &folders, f, MIXED, 1);
     }
     for (uint32_t f = 1; f < w->trace->n_files; f++) {

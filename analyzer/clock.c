@@ -5,8 +5,8 @@
 /* Nearer anchors say more about how long it took to read two clocks than about the rate. */
 static const uint64_t NEAR_NS = 10 * 1000 * 1000;
 
-/* Reading two clocks may be interrupted between them, so of two threads that do it at the same time either
- * can seem to be the first. */
+/* Reading two clocks may be interrupted between them, so of two threads that do it at the same time
+ * either can seem to be the first. */
 static const uint64_t READING_NS = 1000 * 1000;
 
 /* A clock outside these is no TSC: 10 MHz to 20 GHz. */

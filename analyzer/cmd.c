@@ -36,8 +36,9 @@ void iot_error(const char *format, ...)
 void iot_tell_part(const char *command, const struct iot_trace *trace)
 {
     if (trace->whole.events)
-        iot_error("%s: %s: of its %llu events the newest %zu fit into memory: this is of them alone", command,
-                  trace->folder, (unsigned long long)trace->whole.events, trace->events.n);
+        iot_error(
+            "%s: %s: of its %llu events the newest %zu fit into memory: this is of them alone",
+            command, trace->folder, (unsigned long long)trace->whole.events, trace->events.n);
 }
 
 int iot_stream_failure(FILE *stream)

@@ -33,8 +33,8 @@ void iot_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* One such line where the trace has more events than there was memory for. */
 void iot_tell_part(const char *command, const struct iot_trace *trace);
 
-/* Flushes a stream. Returns 0, or the errno of why something written to it was lost, even if long ago; then one
- * byte more may have been written, and the stream is only to be closed. */
+/* Flushes a stream. Returns 0, or the errno of why something written to it was lost, even if long
+ * ago; then one byte more may have been written, and the stream is only to be closed. */
 int iot_stream_failure(FILE *stream);
 
 /* Flushes standard output. Returns IOT_EXIT_OK, or IOT_EXIT_USAGE with an error printed if

@@ -92,7 +92,8 @@ static void write_waker(struct iot_json *json, const struct iot_trace *t,
     iot_json_end_object(json);
 }
 
-/* What only some have: where the bytes lie in memory, and which call of a thread made a GPU do it. */
+/* What only some have: where the bytes lie in memory, and which call of a thread made a GPU do it.
+ */
 static void write_memory(struct iot_json *json, const struct iot_events *e, size_t i)
 {
     if (iot_op_has_buffer(e->op[i]) && e->addr[i]) {

@@ -215,7 +215,8 @@ static const char *fault_of(const struct iot_profile *p)
     if (p->base_ns < 0)
         return "its base time is before 1970";
     int64_t end;
-    return __builtin_add_overflow(p->end_ns, p->base_ns, &end) ? "its times are beyond all bounds" : NULL;
+    return __builtin_add_overflow(p->end_ns, p->base_ns, &end) ? "its times are beyond all bounds"
+                                                               : NULL;
 }
 
 /* A file for each process. The root is the main one of the recording that began first. */
@@ -230,7 +231,8 @@ static int write_process(struct iot_profile *p, size_t process, const char *path
     more[w->n] = pid_of(p->n_processes ? p->processes[process].pid : 0, w);
     snprintf(name, sizeof name, "rank-%zu" IOT_FILE_SUFFIX, w->n);
     uint32_t pid = more[w->n++];
-    return iot_import_write(p, process, w->folder, name, path, pid, process == p->main_process, done);
+    return iot_import_write(p, process, w->folder, name, path, pid, process == p->main_process,
+                            done);
 }
 
 static int import_file(const char *path, struct written *w)

@@ -311,7 +311,8 @@ static void print_report(const char *folder)
     char error[512];
     struct iot_text_style style = {.colour = iot_text_wants_colour(stderr), .brief = true};
 
-    if (iot_reporting_make(&reporting, folder, &(struct iot_reporting_how){.top = SIZE_MAX}, error)) {
+    if (iot_reporting_make(&reporting, folder, &(struct iot_reporting_how){.top = SIZE_MAX},
+                           error)) {
         iot_error("run: no report: %s", error);
     } else {
         fputc('\n', stderr);
@@ -330,11 +331,13 @@ static void tell(const struct shared *shared, const struct options *options,
     if (iot_run_folder_files(shared->folder))
         print_report(shared->folder);
     else
-        iot_error("run: nothing was recorded: %s%s; the trace folder %s %s", program->path,
-                  program->obstacle ? " cannot be traced"
-                                    : " did not load libiotrace.so, could not write there, or had no memory for it",
-                  shared->folder,
-                  iot_run_folder_drop(shared->folder, shared->made) ? "stays" : "was empty and is gone");
+        iot_error(
+            "run: nothing was recorded: %s%s; the trace folder %s %s", program->path,
+            program->obstacle
+                ? " cannot be traced"
+                : " did not load libiotrace.so, could not write there, or had no memory for it",
+            shared->folder,
+            iot_run_folder_drop(shared->folder, shared->made) ? "stays" : "was empty and is gone");
 }
 
 static int run(const struct options *options)

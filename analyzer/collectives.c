@@ -82,11 +82,11 @@ static size_t list_lane(const struct iot_trace *t, size_t l, struct place *place
             continue;
         size_t begins =
             i > lane->first_event && e->op[i - 1] == IOT_OP_GPU_COLLECTIVE_WAIT ? i - 1 : i;
-        places[n++] = (struct place){
-            .name = e->file2[i],
-            .stream = stream,
-            .device = lane->device,
-            .collective = {(uint32_t)begins, lane->process, (uint32_t)l, e->t0_ns[begins], e->t1_ns[i]}};
+        places[n++] = (struct place){.name = e->file2[i],
+                                     .stream = stream,
+                                     .device = lane->device,
+                                     .collective = {(uint32_t)begins, lane->process, (uint32_t)l,
+                                                    e->t0_ns[begins], e->t1_ns[i]}};
     }
     return n;
 }
@@ -97,8 +97,8 @@ struct sequence {
     size_t at, end; /* places */
 };
 
-/* A group of what stands next in each sequence, if their times allow it; else what ended too early for that
- * is left alone. Returns whether there may be more. */
+/* A group of what stands next in each sequence, if their times allow it; else what ended too early
+ * for that is left alone. Returns whether there may be more. */
 static int take_group(struct iot_collectives *c, const struct place *places,
                       struct sequence *sequences, size_t n)
 {

@@ -4,9 +4,10 @@
  *     alpha N%
  *
  * SELECTOR is a metric ("wall", "artifact.exposed", file:"GLOB".service), "*.FIGURE" for every
- * object, or "@time", "@rate", "@count", "@bytes", "@ratio" for what is gated without being named. `soft` is
- * how much more than the base is tolerated, as a share of it, and `floor` as a value: a change must
- * be beyond both. `hard` is what no run may exceed, whatever the base. '#' starts a comment.
+ * object, or "@time", "@rate", "@count", "@bytes", "@ratio" for what is gated without being named.
+ * `soft` is how much more than the base is tolerated, as a share of it, and `floor` as a value: a
+ * change must be beyond both. `hard` is what no run may exceed, whatever the base. '#' starts a
+ * comment.
  */
 #ifndef IOT_ANALYZER_COMPARE_POLICY_H
 #define IOT_ANALYZER_COMPARE_POLICY_H

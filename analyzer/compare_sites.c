@@ -11,7 +11,8 @@
 
 enum { FRAMES = 4, NAME = 60, SITE_BYTES = 160 };
 
-/* Of a frame, "load+0x10 (app)", how many bytes are the function's name; a function's is all of it. */
+/* Of a frame, "load+0x10 (app)", how many bytes are the function's name; a function's is all of it.
+ */
 static size_t name_length(const char *frame)
 {
     const char *place = strstr(frame, "+0x"), *end = strstr(frame, " (");

@@ -12,9 +12,9 @@ struct iot_debug_files {
     int at;
 };
 
-/* The next one that is there, as a descriptor that the caller closes: what has that build id in the system's
- * folder for them, then in those that DEBUGINFO_PATH names, then the module itself; -1: there are no more. Whether it is of
- * that build is for the caller to see. Begins with `at` 0. */
+/* The next one that is there, as a descriptor that the caller closes: what has that build id in the
+ * system's folder for them, then in those that DEBUGINFO_PATH names, then the module itself; -1:
+ * there are no more. Whether it is of that build is for the caller to see. Begins with `at` 0. */
 int iot_debug_files_next(struct iot_debug_files *files);
 
 /* A file that is one, to be read; -1 if there is none. */

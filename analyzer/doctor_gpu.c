@@ -80,7 +80,8 @@ static void check_wishes(struct iot_doctor *d)
                            injections[i], value);
     }
     if (wish && (!strcmp(wish, "0") || !strcmp(wish, "off")))
-        iot_doctor_add(d, IOT_LEVEL_NOTE, "unset it to record GPU work", "IOTRACE_CUDA is %s", wish);
+        iot_doctor_add(d, IOT_LEVEL_NOTE, "unset it to record GPU work", "IOTRACE_CUDA is %s",
+                       wish);
     else if (wish && *wish && strcmp(wish, "copies") != 0 && strcmp(wish, "kernels") != 0)
         iot_doctor_add(d, IOT_LEVEL_NOTE, "set it to off, copies or kernels",
                        "IOTRACE_CUDA is %s, which counts for nothing: copies are recorded", wish);
@@ -100,9 +101,10 @@ void iot_doctor_gpu(struct iot_doctor *d)
         iot_doctor_add(d, IOT_LEVEL_OK, NULL, "CUDA driver for %d.%d, CUPTI in %s", version / 1000,
                        version % 1000 / 10, d->cupti);
     else
-        iot_doctor_add(d, IOT_LEVEL_NOTE,
-                       "install the CUPTI of the CUDA toolkit, or set CUDA_HOME; a program that brings "
-                       "its own (PyTorch) needs neither",
-                       "CUDA driver for %d.%d, but no libcupti: GPU work will not be recorded",
-                       version / 1000, version % 1000 / 10);
+        iot_doctor_add(
+            d, IOT_LEVEL_NOTE,
+            "install the CUPTI of the CUDA toolkit, or set CUDA_HOME; a program that brings "
+            "its own (PyTorch) needs neither",
+            "CUDA driver for %d.%d, but no libcupti: GPU work will not be recorded", version / 1000,
+            version % 1000 / 10);
 }

@@ -7,7 +7,8 @@
 #define MIB (UINT64_C(1) << 20)
 #define GIB (UINT64_C(1) << 30)
 
-/* The recorder makes a sparse file of 4 GiB for each process and maps 256, or halves of these down to 1 MiB. */
+/* The recorder makes a sparse file of 4 GiB for each process and maps 256, or halves of these down
+ * to 1 MiB. */
 static const struct {
     int resource;
     uint64_t least, wanted; /* below these: nothing, less */
@@ -41,7 +42,8 @@ void iot_doctor_limits(struct iot_doctor *d)
                        limits[i].what);
     }
     if (d->n == before)
-        iot_doctor_add(d, IOT_LEVEL_OK, NULL,
-                       "none of file size, address space, data and descriptors is in the way; locked "
-                       "memory is not used");
+        iot_doctor_add(
+            d, IOT_LEVEL_OK, NULL,
+            "none of file size, address space, data and descriptors is in the way; locked "
+            "memory is not used");
 }

@@ -80,7 +80,8 @@ static int has_id(const struct file *f, const char *id, size_t n_id)
             if (name > s->sh_size - at || bytes > s->sh_size - at - name)
                 break;
             has = note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
-                  !memcmp(notes + at, "GNU", 4) && is_id(notes + at + name, note.n_descsz, id, n_id);
+                  !memcmp(notes + at, "GNU", 4) &&
+                  is_id(notes + at + name, note.n_descsz, id, n_id);
             at += name + bytes;
         }
         free(notes);

@@ -10,8 +10,9 @@
 static const struct {
     size_t at, size;
 } columns[] = {
-    COLUMN(t0_ns), COLUMN(t1_ns), COLUMN(bytes), COLUMN(result), COLUMN(offset), COLUMN(addr),
-    COLUMN(file),  COLUMN(file2), COLUMN(arg),   COLUMN(fd),   COLUMN(stack),    COLUMN(op),     COLUMN(err),
+    COLUMN(t0_ns), COLUMN(t1_ns), COLUMN(bytes), COLUMN(result), COLUMN(offset),
+    COLUMN(addr),  COLUMN(file),  COLUMN(file2), COLUMN(arg),    COLUMN(fd),
+    COLUMN(stack), COLUMN(op),    COLUMN(err),
 };
 enum { COLUMNS = sizeof columns / sizeof *columns, PAGE = 4096 };
 

@@ -19,7 +19,8 @@ void iot_events_free(struct iot_events *events);
 /* Doubles the n events in `which`, which ascends: the copy of each stands behind it. */
 int iot_events_double(struct iot_events *events, const size_t *which, size_t n);
 
-/* The place in its file that a data call names; -1: it names none, or where the descriptor stands. */
+/* The place in its file that a data call names; -1: it names none, or where the descriptor stands.
+ */
 int64_t iot_event_offset(const struct iot_events *events, size_t event);
 
 /* Puts n events from `first` on in order of t0_ns, the longest first where it is the same, then

@@ -58,8 +58,8 @@ struct iot_explained {
     size_t n_renames;
 };
 
-/* `steps` may be NULL. Both return 0, -1 without memory; free in either case. What the explainer is made of must
- * outlive it, and it what it explains. */
+/* `steps` may be NULL. Both return 0, -1 without memory; free in either case. What the explainer is
+ * made of must outlive it, and it what it explains. */
 int iot_explainer_init(struct iot_explainer *explainer, const struct iot_trace *trace,
                        const struct iot_model *model, const struct iot_classes *classes,
                        const struct iot_steps *steps);
@@ -77,8 +77,8 @@ const char *iot_explain_cache_scope(const struct iot_explained *explained);
 /* What people read, in 80 columns; and one object of JSON each in an array, schema
  * iotrace-explain/1. Write errors stay in ferror(out). */
 void iot_explain_write_text(const struct iot_explained *explained, FILE *out);
-/* Of several that have one name (copies of a GPU, by the file whose bytes they are): a line each, and all of them
- * together. */
+/* Of several that have one name (copies of a GPU, by the file whose bytes they are): a line each,
+ * and all of them together. */
 void iot_explain_write_sum(const struct iot_explained *explained, size_t n, FILE *out);
 void iot_explain_write_json(const struct iot_explained *explained, size_t n, FILE *out);
 

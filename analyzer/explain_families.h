@@ -23,7 +23,8 @@ int iot_explain_families(struct iot_explained_families *all, const struct iot_ex
                          const char *name, const uint32_t *files, size_t n);
 void iot_explained_families_free(struct iot_explained_families *all);
 
-/* As iot_explain_write_text and iot_explain_write_json: there are no `files` then, but `families`. */
+/* As iot_explain_write_text and iot_explain_write_json: there are no `files` then, but `families`.
+ */
 void iot_explain_families_text(const struct iot_explained_families *all, FILE *out);
 void iot_explain_families_json(const struct iot_explained_families *all, FILE *out);
 

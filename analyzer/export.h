@@ -12,8 +12,8 @@
 #include "analyzer/reporting.h"
 #include "analyzer/symbols.h"
 
-/* A run among others: a process tree on one host. `number` tells it from all others, and is the same
- * whenever the trace is exported; it is exact in a double. */
+/* A run among others: a process tree on one host. `number` tells it from all others, and is the
+ * same whenever the trace is exported; it is exact in a double. */
 struct iot_exported_unit {
     int64_t number;
     struct iot_identity identity; /* rank -1: none, or processes of several */
@@ -29,7 +29,8 @@ struct iot_exported {
     struct iot_links links;
     struct iot_exported_unit unit;
     const char **lane_names; /* by lane */
-    uint32_t *written_row;   /* by file: the report's row of what is written to it; IOT_NO_INDEX: none */
+    /* by file: the report's row of what is written to it; IOT_NO_INDEX: none */
+    uint32_t *written_row;
     uint32_t *stack_of;      /* by frame of the trace's stacks */
     struct iot_symbols *symbols;
     struct iot_arena *arena;

@@ -7,8 +7,9 @@ int iot_export_sqlite(const struct iot_exported *x, const char *path, char error
 {
     (void)x;
     (void)path;
-    snprintf(error, 512,
-             "this iotrace was built without SQLite: install libsqlite3-dev, and build it again; or "
-             "use --format parquet or csv");
+    snprintf(
+        error, 512,
+        "this iotrace was built without SQLite: install libsqlite3-dev, and build it again; or "
+        "use --format parquet or csv");
     return -1;
 }

@@ -23,8 +23,8 @@ double iot_timeline_rate(const struct iot_exported *x, const struct iot_timeline
 typedef void iot_timeline_length(void *user, size_t queue, const char *name, int64_t t_ns,
                                  int64_t length);
 
-/* Calls `put` for each queue that the report lists, in order of time: at every change, but not oftener
- * than ten thousand times over the run. 0, or -1 without memory. */
+/* Calls `put` for each queue that the report lists, in order of time: at every change, but not
+ * oftener than ten thousand times over the run. 0, or -1 without memory. */
 int iot_timeline_queues(const struct iot_exported *x, iot_timeline_length *put, void *user);
 
 /* What a stretch of the critical path is called: "read by worker 1", "compute in main thread". */

@@ -5,7 +5,8 @@
 #include "analyzer/trace.h"
 
 /* The files that `name` means, into found[room]: the one of that name; else, of a glob, all that
- * match it (path_glob.h); else all whose last components it is. Returns how many there are, which may be more than room. */
+ * match it (path_glob.h); else all whose last components it is. Returns how many there are, which
+ * may be more than room. */
 size_t iot_files_find(const struct iot_trace *trace, const char *name, uint32_t *found,
                       size_t room);
 

@@ -16,7 +16,8 @@ enum iot_memory_kind { IOT_MEMORY_PAGEABLE = 1, IOT_MEMORY_PINNED = 2, IOT_MEMOR
 /* What a GPU_SYNC waits for, in the low 8 bits of addr: CUPTI's numbers, and IOT_SYNC_LEGACY. */
 enum iot_gpu_sync { IOT_SYNC_EVENT = 1, IOT_SYNC_STREAM = 3, IOT_SYNC_CONTEXT = 4 };
 
-/* A stream's number is that within its context and as many times this as there are contexts before it. */
+/* A stream's number is that within its context and as many times this as there are contexts before
+ * it. */
 enum { IOT_STREAMS_OF_CONTEXT = 1 << 24 };
 
 static inline int iot_lane_is_stream(const struct iot_lane *lane)

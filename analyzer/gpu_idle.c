@@ -1,9 +1,10 @@
 /* How long GPUs idled because of I/O.
  *
- * A GPU idles where nothing runs in any of its streams, from the start of the run to the last that ran.
- * Whatever ended such a gap began when the last had come of what it needed. From there one goes back in the
- * graph, at each moment by the edge that held it (the walk of the critical path, from another end), to
- * where the gap begins. The I/O met on the way, as far as it lies in the gap, made that part of it.
+ * A GPU idles where nothing runs in any of its streams, from the start of the run to the last that
+ * ran. Whatever ended such a gap began when the last had come of what it needed. From there one
+ * goes back in the graph, at each moment by the edge that held it (the walk of the critical path,
+ * from another end), to where the gap begins. The I/O met on the way, as far as it lies in the gap,
+ * made that part of it.
  */
 #include <stdlib.h>
 
@@ -36,8 +37,8 @@ static int by_start(const void *a, const void *b)
 
 /* --- the walk --- */
 
-/* The node before an operation: each has an edge of its own. Lane edges come first, in the order of their
- * calls. */
+/* The node before an operation: each has an edge of its own. Lane edges come first, in the order of
+ * their calls. */
 static uint32_t node_before(const struct work *w, size_t event)
 {
     const struct iot_graph *g = w->graph;

@@ -1,5 +1,5 @@
-/* What copies of GPUs, and collectives, are called: a row for each device and direction, taken apart by the
- * file that they carry bytes of (lineage.h). */
+/* What copies of GPUs, and collectives, are called: a row for each device and direction, taken
+ * apart by the file that they carry bytes of (lineage.h). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +56,8 @@ static int make_room(struct rows *rows)
     return more && files ? 0 : -1;
 }
 
-/* Several may have one name, so a name does not find its row: what comes behind it is cut off again. */
+/* Several may have one name, so a name does not find its row: what comes behind it is cut off
+ * again. */
 static uint32_t add_row(struct rows *rows, uint64_t hash, const struct row *row)
 {
     struct iot_files *files = rows->files;
@@ -150,7 +151,8 @@ int iot_gpu_name_copies(struct iot_trace *t, struct iot_files *files)
 {
     struct rows rows = {.files = files};
     struct iot_lineage lineage;
-    int failed = iot_lineage_find(&lineage, t, files, IOT_LINEAGE_RANGES) || name(t, &rows, &lineage);
+    int failed =
+        iot_lineage_find(&lineage, t, files, IOT_LINEAGE_RANGES) || name(t, &rows, &lineage);
     t->lineage_forgotten = lineage.forgotten;
     iot_lineage_free(&lineage);
     iot_table_free(&rows.by_row);

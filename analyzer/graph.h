@@ -79,8 +79,8 @@ struct iot_graph {
 /* Each returns the index of what it added, or IOT_NO_NODE (no memory, or 2^32 - 1 reached). */
 uint32_t iot_graph_add_node(struct iot_graph *g, int64_t time_ns, uint32_t lane);
 uint32_t iot_graph_add_call(struct iot_graph *g, int64_t service_ns);
-/* n calls at once, before any other: returns their services, 0 each, which the caller sets before it
- * adds lane edges; NULL without memory. They stay where they are if no call is added. */
+/* n calls at once, before any other: returns their services, 0 each, which the caller sets before
+ * it adds lane edges; NULL without memory. They stay where they are if no call is added. */
 int64_t *iot_graph_add_calls(struct iot_graph *g, size_t n);
 uint32_t iot_graph_add_cross(struct iot_graph *g, uint32_t src, uint32_t dst, int64_t base_ns);
 /* Keeps a node that a lane edge leads to from coming before so long after start. */

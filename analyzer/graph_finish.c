@@ -187,8 +187,8 @@ static int prepare_cycles(struct finish *f)
     return 0;
 }
 
-/* An edge into a node that is left, from another that is. What is ordered or cut stays so, so that no
- * edge is looked at twice. */
+/* An edge into a node that is left, from another that is. What is ordered or cut stays so, so that
+ * no edge is looked at twice. */
 static struct iot_edge *waits_for(struct finish *f, uint32_t v)
 {
     struct iot_graph *g = f->g;
@@ -214,10 +214,11 @@ static void go_to(struct finish *f, uint32_t v)
 
 /* Nothing more can be ordered, so there is a cycle: finds one and cuts one cross edge of it.
  *
- * The trail begins at a node that is left at the earliest moment with any left. There is always one to
- * go on to: a node that is left waits for one that is left, which is not later (what was against the
- * clock is cut), and not earlier. The trail stays from cut to cut: up to the edge that is cut
- * all of it still waits, but for its end, which may be ordered by then, and what waited for that. */
+ * The trail begins at a node that is left at the earliest moment with any left. There is always one
+ * to go on to: a node that is left waits for one that is left, which is not later (what was against
+ * the clock is cut), and not earlier. The trail stays from cut to cut: up to the edge that is cut
+ * all of it still waits, but for its end, which may be ordered by then, and what waited for that.
+ */
 static int cut_cycle(struct finish *f)
 {
     struct iot_graph *g = f->g;
@@ -249,9 +250,10 @@ static int cut_cycle(struct finish *f)
     return refuse(g, "a lane that runs in a circle", f->trail[first]);
 }
 
-/* The last that has become possible is the next: so a lane is followed as far as it goes by itself, and
- * what is near in the order is near in memory, where nodes and edges lie by lane. First come, first
- * served goes through all lanes at once, and took a report of ten million events a fifth longer. */
+/* The last that has become possible is the next: so a lane is followed as far as it goes by itself,
+ * and what is near in the order is near in memory, where nodes and edges lie by lane. First come,
+ * first served goes through all lanes at once, and took a report of ten million events a fifth
+ * longer. */
 static int order(struct finish *f)
 {
     struct iot_graph *g = f->g;
@@ -270,7 +272,8 @@ static int order(struct finish *f)
         }
         uint32_t v = g->order[f->top++];
         g->order[f->n_ordered++] = v;
-        for (uint32_t i = f->out_first[v + 1]; i-- > f->out_first[v];) { /* its lane's is the first */
+        /* its lane's is the first */
+        for (uint32_t i = f->out_first[v + 1]; i-- > f->out_first[v];) {
             const struct iot_edge *e = &g->edges[f->out_edges[i]];
             if (!e->cut && --f->waiting[e->dst] == 0)
                 g->order[--f->top] = e->dst;

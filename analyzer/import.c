@@ -311,9 +311,9 @@ int iot_import_write(struct iot_profile *p, size_t process, int folder, const ch
             im.order[im.n_order++] = (uint32_t)k;
     if (im.order) {
         qsort(im.order, im.n_order, sizeof *im.order, by_lane);
-        if (!iot_hand_offs_find(p, process, &im.hand_offs, &im.n_hand_offs) && !find_correlations(&im) &&
-            !start_file(&im, source, pid, root) && !iot_import_rows_begin(&im) &&
-            !write_lanes(&im)) {
+        if (!iot_hand_offs_find(p, process, &im.hand_offs, &im.n_hand_offs) &&
+            !find_correlations(&im) && !start_file(&im, source, pid, root) &&
+            !iot_import_rows_begin(&im) && !write_lanes(&im)) {
             done->hand_offs += im.n_hand_offs;
             result = iot_written_write(&im.file, folder, name);
         }

@@ -21,15 +21,15 @@ struct iot_hand_off {
     uint32_t from, to;      /* lanes of the profile */
 };
 
-/* Between threads of one process; puts the profile's spans in order of their start. Free the list. 0, or -1
- * without memory. */
+/* Between threads of one process; puts the profile's spans in order of their start. Free the list.
+ * 0, or -1 without memory. */
 int iot_hand_offs_find(const struct iot_profile *profile, size_t process,
                        struct iot_hand_off **list, size_t *n);
 
 /* Writes a process of a profile that was divided as the file `name` into a folder. `source` is the
- * profile's path, `pid` a process number that no other file of the folder has. What went into it is added
- * to *done. Changes the order of the profile's spans. Returns 0 or -errno. */
-int iot_import_write(struct iot_profile *profile, size_t process, int folder, const char *name, const char *source,
-                     uint32_t pid, int root, struct iot_imported *done);
+ * profile's path, `pid` a process number that no other file of the folder has. What went into it is
+ * added to *done. Changes the order of the profile's spans. Returns 0 or -errno. */
+int iot_import_write(struct iot_profile *profile, size_t process, int folder, const char *name,
+                     const char *source, uint32_t pid, int root, struct iot_imported *done);
 
 #endif

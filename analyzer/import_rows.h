@@ -41,7 +41,8 @@ int iot_import_nothing(struct iot_import *im);
 void iot_import_row(struct iot_import *im, struct iot_row row);
 /* The number of a string of the file. */
 uint32_t iot_import_string(struct iot_import *im, const char *text);
-/* A time of the profile in ticks of the file: of all profiles on one clock, as far as they say which. */
+/* A time of the profile in ticks of the file: of all profiles on one clock, as far as they say
+ * which. */
 static inline uint64_t iot_import_ns(const struct iot_import *im, int64_t ns)
 {
     return (uint64_t)(ns + im->profile->base_ns);

@@ -207,8 +207,8 @@ static void keep_code(struct iot_json_in *in, unsigned code)
     keep(in, (unsigned char)(0x80 | (code & 0x3f)));
 }
 
-/* \udcNN is what json_out.c makes of a byte NN that is no UTF-8: it becomes that byte again. Another
- * surrogate without its other half becomes U+FFFD; so does NUL, which no name can hold. */
+/* \udcNN is what json_out.c makes of a byte NN that is no UTF-8: it becomes that byte again.
+ * Another surrogate without its other half becomes U+FFFD; so does NUL, which no name can hold. */
 static int unicode_escape(struct iot_json_in *in)
 {
     enum { REPLACEMENT = 0xfffd };

@@ -55,7 +55,8 @@ int iot_is_python(const char *path)
     return !strncmp(basename(path), "python", 6);
 }
 
-/* The program, or the script that its interpreter runs: the first argument, if that is no option. */
+/* The program, or the script that its interpreter runs: the first argument, if that is no option.
+ */
 static const char *called(const struct iot_process *p)
 {
     const char *program = program_of(p);

@@ -59,8 +59,9 @@ int iot_library_find(char path[4096], char error[512])
         free(whole);
         return is_usable(path, error);
     }
-    snprintf(error, ERROR_BYTES,
-             "libiotrace.so is neither in %s/../preload nor in %s/../%s/iotrace; LIBIOTRACE can name it",
-             folder, folder, IOT_LIBDIR);
+    snprintf(
+        error, ERROR_BYTES,
+        "libiotrace.so is neither in %s/../preload nor in %s/../%s/iotrace; LIBIOTRACE can name it",
+        folder, folder, IOT_LIBDIR);
     return -1;
 }

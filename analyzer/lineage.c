@@ -12,7 +12,8 @@
  * there becomes part of it. */
 enum held { HELD_FILE = 1, HELD_COPY, HELD_MAPPED };
 
-/* Addresses that copies name, ascending and apart: what else is filled or emptied concerns nobody. */
+/* Addresses that copies name, ascending and apart: what else is filled or emptied concerns nobody.
+ */
 struct wanted {
     uint64_t begin, end;
 };
@@ -118,7 +119,8 @@ static int find_wanted(struct work *w, size_t ranges)
     const struct iot_events *e = &t->events;
     w->memory = calloc(t->n_processes + 1, sizeof *w->memory);
     for (size_t l = 0; w->memory && l < t->n_lanes; l++)
-        for (size_t i = t->lanes[l].first_event; i < t->lanes[l].first_event + t->lanes[l].n_events; i++)
+        for (size_t i = t->lanes[l].first_event; i < t->lanes[l].first_event + t->lanes[l].n_events;
+             i++)
             w->memory[t->lanes[l].process].n_wanted += 2 * (size_t)names_memory(e, i);
     for (size_t p = 0; w->memory && p < t->n_processes; p++) {
         struct memory *m = &w->memory[p];
@@ -130,7 +132,8 @@ static int find_wanted(struct work *w, size_t ranges)
     }
     for (size_t l = 0; w->memory && l < t->n_lanes; l++) {
         struct memory *m = &w->memory[t->lanes[l].process];
-        for (size_t i = t->lanes[l].first_event; i < t->lanes[l].first_event + t->lanes[l].n_events; i++)
+        for (size_t i = t->lanes[l].first_event; i < t->lanes[l].first_event + t->lanes[l].n_events;
+             i++)
             if (names_memory(e, i)) {
                 want(m, e->addr[i], e->bytes[i]);
                 want(m, (uint64_t)e->result[i], e->bytes[i]);
@@ -180,8 +183,8 @@ static struct iot_carried *carried(const struct iot_lineage *lineage, size_t cop
     return low < lineage->n && lineage->copies[low].copy == copy ? &lineage->copies[low] : NULL;
 }
 
-/* Of one call's several copies each has a launch of its own; where their numbers differ, what is known of the
- * one goes for all that have nothing yet. */
+/* Of one call's several copies each has a launch of its own; where their numbers differ, what is
+ * known of the one goes for all that have nothing yet. */
 static void settle(struct work *w, uint32_t process, size_t launch, int64_t kind, uint32_t file,
                    int several)
 {

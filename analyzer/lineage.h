@@ -1,9 +1,10 @@
 /* Which file the bytes of a GPU's copies come from, and which they go to.
  *
- * A copy to the GPU carries what a read put into its buffer, or what is mapped there: the latest before
- * its launch, and of several files the one with most of its bytes. A copy from the GPU goes where the first
- * write takes it that comes behind its launch, before another copy or read fills the buffer again. Both within
- * one process image; a forked child begins with nothing known. doc/gpu.md says what is not seen.
+ * A copy to the GPU carries what a read put into its buffer, or what is mapped there: the latest
+ * before its launch, and of several files the one with most of its bytes. A copy from the GPU goes
+ * where the first write takes it that comes behind its launch, before another copy or read fills
+ * the buffer again. Both within one process image; a forked child begins with nothing known.
+ * doc/gpu.md says what is not seen.
  */
 #ifndef IOT_ANALYZER_LINEAGE_H
 #define IOT_ANALYZER_LINEAGE_H
@@ -26,8 +27,8 @@ struct iot_lineage {
     uint64_t forgotten; /* ranges */
 };
 
-/* For a trace whose lanes are in their places. `ranges`: IOT_LINEAGE_RANGES. 0, or -1 without memory; free in
- * either case. */
+/* For a trace whose lanes are in their places. `ranges`: IOT_LINEAGE_RANGES. 0, or -1 without
+ * memory; free in either case. */
 int iot_lineage_find(struct iot_lineage *lineage, const struct iot_trace *trace,
                      const struct iot_files *files, size_t ranges);
 void iot_lineage_free(struct iot_lineage *lineage);

@@ -66,8 +66,8 @@ int iot_links_find(struct iot_links *links, const struct iot_trace *trace)
     find_lanes(links, trace);
     if (iot_link_life(links, trace) || iot_link_streams(links, trace) ||
         iot_link_counters(links, trace) || iot_link_locks(links, trace) ||
-        iot_link_file_locks(links, trace) || iot_link_signals(links, trace) || iot_link_requests(links, trace) ||
-        iot_link_gpu(links, trace))
+        iot_link_file_locks(links, trace) || iot_link_signals(links, trace) ||
+        iot_link_requests(links, trace) || iot_link_gpu(links, trace))
         return -1;
     iot_link_polls(links, trace);
     return 0;

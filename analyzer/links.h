@@ -15,7 +15,8 @@ enum iot_waker_kind {
     IOT_WAKER_NONE,
     IOT_WAKER_ENTRY, /* index: an event; when it was entered */
     IOT_WAKER_LANE,  /* index: a lane; when it ended */
-    IOT_WAKER_RETURN, /* index: an event (an asynchronous request, work of a GPU); when it was done */
+    /* index: an event (an asynchronous request, work of a GPU); when it was done */
+    IOT_WAKER_RETURN,
 };
 
 struct iot_waker {
@@ -28,11 +29,11 @@ enum iot_link_flag {
     IOT_LINK_EXTERNAL = 1,    /* waits for somebody outside the run */
     IOT_LINK_UNEXPLAINED = 2, /* waits for somebody we do not know */
     IOT_LINK_SLEEP = 4,
-    IOT_LINK_NESTED = 8,      /* made inside another call of its lane (a signal handler): its time is
-                               * that call's */
-    IOT_LINK_CONTINUES = 16,  /* a wait that timed out and goes on in the lane's next event */
-    IOT_LINK_COMPUTES = 32,   /* takes its own time, unless a waker turns out to be late */
-    IOT_LINK_HELD = 64,       /* a sleep until a moment of the clock, whenever it began */
+    IOT_LINK_NESTED = 8,     /* made inside another call of its lane (a signal handler): its time is
+                              * that call's */
+    IOT_LINK_CONTINUES = 16, /* a wait that timed out and goes on in the lane's next event */
+    IOT_LINK_COMPUTES = 32,  /* takes its own time, unless a waker turns out to be late */
+    IOT_LINK_HELD = 64,      /* a sleep until a moment of the clock, whenever it began */
 };
 
 /* One more waker of an event that has one: it went on when all had let it. */
@@ -42,14 +43,17 @@ struct iot_more_wakers {
 };
 
 struct iot_links {
-    struct iot_waker *waker;   /* by event: of reads, full writes, polls, joins, waits for children */
+    /* by event: of reads, full writes, polls, joins, waits for children */
+    struct iot_waker *waker;
     struct iot_waker *creator; /* by lane: the event that started it */
     uint8_t *flags;            /* by event */
     uint32_t *lane_of;         /* by event */
-    uint32_t *stream_source;   /* by file: where the bytes read from it were written; 0 nowhere in the run */
+    /* by file: where the bytes read from it were written; 0 nowhere in the run */
+    uint32_t *stream_source;
     struct iot_more_wakers *more;
     size_t n_more, more_room;
-    uint64_t unmatched;        /* waits and bytes that should have a waker in the run and have none */
+    /* waits and bytes that should have a waker in the run and have none */
+    uint64_t unmatched;
 };
 
 /* Returns 0, or -1 without memory. Free with iot_links_free in any case. */
@@ -59,8 +63,8 @@ void iot_links_free(struct iot_links *links);
 /* When the waker let go, in ns; INT64_MIN for none. */
 int64_t iot_waker_time(const struct iot_trace *trace, struct iot_waker waker);
 
-/* Whether a waker is the beginning of another rank's part in a collective: what it lets go on is not the
- * start of an operation, but what that does when all have begun. */
+/* Whether a waker is the beginning of another rank's part in a collective: what it lets go on is
+ * not the start of an operation, but what that does when all have begun. */
 static inline int iot_waker_is_rank(const struct iot_trace *trace, struct iot_waker waker)
 {
     return waker.kind == IOT_WAKER_ENTRY &&

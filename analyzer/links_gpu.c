@@ -99,7 +99,8 @@ static int is_awaited_by(const struct iot_lane *lane, int64_t legacy)
            lane->stream / IOT_STREAMS_OF_CONTEXT == legacy / IOT_STREAMS_OF_CONTEXT;
 }
 
-/* Streams of one number are one, but where a profile of several GPUs counts those of each by itself. */
+/* Streams of one number are one, but where a profile of several GPUs counts those of each by
+ * itself. */
 static int is_namesake(const struct iot_lane *lane, const struct iot_lane *waits)
 {
     return lane->device != waits->device &&
@@ -252,8 +253,8 @@ static int link_waits(struct iot_streams *s)
 
 enum { RANKS_MAX = 16 }; /* of more, each waits for the last one alone */
 
-/* What a collective of several ranks moves it moves when all of them have begun: those that came in time may
- * come last when the run is replayed. */
+/* What a collective of several ranks moves it moves when all of them have begun: those that came in
+ * time may come last when the run is replayed. */
 static int link_group(struct iot_links *links, const struct iot_trace *t,
                       const struct iot_collectives *c, const struct iot_collective_group *g)
 {
@@ -262,7 +263,8 @@ static int link_group(struct iot_links *links, const struct iot_trace *t,
             const struct iot_collective *from = &c->members[k];
             if (k == m || (g->n > RANKS_MAX && k != g->last))
                 continue;
-            /* One that did not wait is held by those that had begun; of two that began at once by one. */
+            /* One that did not wait is held by those that had begun; of two that began at once by
+             * one. */
             if (t->events.op[c->members[m].event] != IOT_OP_GPU_COLLECTIVE_WAIT &&
                 (from->t0_ns > c->members[m].t0_ns ||
                  (from->t0_ns == c->members[m].t0_ns && k > m)))

@@ -47,8 +47,8 @@ static uint32_t lane_numbered(const struct iot_trace *trace, uint32_t process, u
                                                                                 : IOT_NO_INDEX;
 }
 
-/* Hands on who created what: a thread's creation to the new lane, a fork or spawn to the first image
- * of the child, an exec to the next image. */
+/* Hands on who created what: a thread's creation to the new lane, a fork or spawn to the first
+ * image of the child, an exec to the next image. */
 static void link_creation(struct iot_links *links, const struct iot_by_pid *index)
 {
     const struct iot_trace *trace = index->trace;
@@ -74,8 +74,9 @@ static void link_creation(struct iot_links *links, const struct iot_by_pid *inde
                        (trace->processes[child].start_ns < e->t0_ns[i] ||
                         image_before(index, child) != IOT_NO_INDEX)) {
                     int64_t start = trace->processes[child].start_ns;
-                    child = start > e->t0_ns[i] ? iot_by_pid_at(index, (uint32_t)e->result[i], start - 1)
-                                                : IOT_NO_INDEX;
+                    child = start > e->t0_ns[i]
+                                ? iot_by_pid_at(index, (uint32_t)e->result[i], start - 1)
+                                : IOT_NO_INDEX;
                 }
                 if (child != IOT_NO_INDEX)
                     started = trace->processes[child].first_lane;

@@ -1,5 +1,5 @@
-/* Locks, conditions, semaphores and barriers: whose release, signal or post let a wait end, and, where
- * nobody waited, whose it was all the same, so that a replay keeps the order of messages. */
+/* Locks, conditions, semaphores and barriers: whose release, signal or post let a wait end, and,
+ * where nobody waited, whose it was all the same, so that a replay keeps the order of messages. */
 #include "analyzer/links.h"
 
 #include <errno.h>
@@ -116,8 +116,8 @@ static int link_lock(struct iot_links *links, const struct iot_seen *seen, const
     return 0;
 }
 
-/* A condition: each signal goes to the sleeper that is next to return and has none; a broadcast to all
- * that sleep. Who returned behind a gap in what was seen may have been woken within. */
+/* A condition: each signal goes to the sleeper that is next to return and has none; a broadcast to
+ * all that sleep. Who returned behind a gap in what was seen may have been woken within. */
 static int link_condition(struct iot_links *links, const struct iot_trace *trace,
                           const struct touch *t, size_t n)
 {
@@ -158,8 +158,9 @@ static int link_condition(struct iot_links *links, const struct iot_trace *trace
     return 0;
 }
 
-/* A semaphore: the n-th taking needs the n-th post, beyond what it was made with. Where that was not
- * seen, or is not enough (others post), it is the least that lets every taking come after its post. */
+/* A semaphore: the n-th taking needs the n-th post, beyond what it was made with. Where that was
+ * not seen, or is not enough (others post), it is the least that lets every taking come after its
+ * post. */
 static int link_posts(struct iot_links *links, const struct touch *t, size_t n, size_t made_with)
 {
     size_t taken = 0, posted = 0, initial = made_with;
@@ -223,8 +224,8 @@ static int link_barrier(struct iot_links *links, const struct iot_trace *trace,
     return 0;
 }
 
-static int link_object(struct iot_links *links, const struct iot_trace *trace, const struct touch *t,
-                       size_t n)
+static int link_object(struct iot_links *links, const struct iot_trace *trace,
+                       const struct touch *t, size_t n)
 {
     switch (t[0].role) {
     case SLEEPS:

@@ -1,5 +1,5 @@
-/* poll and its kind: they waited for what made ready the descriptor that they say was ready, which is
- * found with the streams, else the one that is consumed next. */
+/* poll and its kind: they waited for what made ready the descriptor that they say was ready, which
+ * is found with the streams, else the one that is consumed next. */
 #include "analyzer/links.h"
 
 #include <string.h>
@@ -43,7 +43,8 @@ static void link_poll(struct iot_links *links, const struct iot_trace *trace, si
     int calls = 0;
     for (size_t j = i + 1; j < end && calls <= LOOK_AHEAD; j++) {
         unsigned class_ = iot_op_info(e->op[j])->class_;
-        calls += class_ == IOT_DATA || class_ == IOT_META || class_ == IOT_SYNC || is_poll(e->op[j]);
+        calls +=
+            class_ == IOT_DATA || class_ == IOT_META || class_ == IOT_SYNC || is_poll(e->op[j]);
         if (links->waker[j].kind && consumes(e->op[j])) {
             links->waker[i] = links->waker[j];
             return;

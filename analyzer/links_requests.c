@@ -81,8 +81,8 @@ static int add(struct requests *r, size_t to, size_t waker, enum iot_waker_kind 
                                (struct iot_waker){(uint32_t)waker, (uint8_t)kind});
 }
 
-/* The call that found it waited for it, if it waited at all or had handed it over itself: that made it
- * block. Else what comes next in the lane must not come before it. */
+/* The call that found it waited for it, if it waited at all or had handed it over itself: that made
+ * it block. Else what comes next in the lane must not come before it. */
 static int link_found(struct requests *r, const struct iot_request *q, size_t made)
 {
     const struct iot_events *e = &r->trace->events;
@@ -115,7 +115,8 @@ static uint32_t process_of(const struct requests *r, size_t event)
     return r->trace->lanes[r->links->lane_of[event]].process;
 }
 
-static int compare(const struct requests *r, uint32_t k, uint32_t process, unsigned queue, int64_t t)
+static int compare(const struct requests *r, uint32_t k, uint32_t process, unsigned queue,
+                   int64_t t)
 {
     const struct iot_request *q = &r->trace->requests[k];
     uint32_t p = process_of(r, q->event);

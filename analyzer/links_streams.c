@@ -15,7 +15,8 @@ enum { BLOCKED_NS = 50000 };
 /* What Linux gives a pipe, where the recorder could not ask. */
 enum { PIPE_BYTES = 65536 };
 
-/* The calls on all streams, by file: those of file f are list[first[f]] .. list[first[f + 1] - 1]. */
+/* The calls on all streams, by file: those of file f are list[first[f]] .. list[first[f + 1] - 1].
+ */
 struct calls {
     uint32_t *list;
     size_t *first;
@@ -117,8 +118,8 @@ static int by_return(const void *a, const void *b)
 /* How many processes that ended meanwhile are asked whether they held the stream. */
 enum { ENDS_MAX = 1024 };
 
-/* The last thing that could have been the end of the stream while the read waited: a close of it, or
- * the end of a process that held it. */
+/* The last thing that could have been the end of the stream while the read waited: a close of it,
+ * or the end of a process that held it. */
 static struct iot_waker end_of_stream(const struct streams *s, uint32_t file, uint32_t read)
 {
     const struct iot_events *e = &s->trace->events;
@@ -148,9 +149,9 @@ static struct iot_waker end_of_stream(const struct streams *s, uint32_t file, ui
     return found;
 }
 
-/* A pipe holds pages, not bytes: a write first fills up the last page with what is left of it beyond
- * whole pages, if that fits and the pipe is not empty, and then takes new ones; a page is free again
- * when all of it has been read. */
+/* A pipe holds pages, not bytes: a write first fills up the last page with what is left of it
+ * beyond whole pages, if that fits and the pipe is not empty, and then takes new ones; a page is
+ * free again when all of it has been read. */
 enum { PAGE = 4096, PAGES_MAX = 512 };
 
 struct pages {
@@ -221,8 +222,8 @@ static void match_room(struct iot_links *links, const struct streams *s, uint32_
     }
 }
 
-/* How many bytes lay in the stream when the stretch began: the least that lets every read come after its
- * write, which is exact if the stream ever ran empty. */
+/* How many bytes lay in the stream when the stretch began: the least that lets every read come
+ * after its write, which is exact if the stream ever ran empty. */
 static int64_t least_before(const struct iot_events *e, const struct stretch *c)
 {
     int64_t before = 0, read_to = 0, written_to = 0;
@@ -401,7 +402,8 @@ static int link_ready(struct iot_links *links, const struct streams *s)
     const struct iot_events *e = &s->trace->events;
     for (size_t i = 0; i < e->n; i++) {
         unsigned op = e->op[i];
-        if ((op != IOT_OP_POLL && op != IOT_OP_SELECT && op != IOT_OP_EPOLL_WAIT) || !is_stream(s->trace, e->file[i]))
+        if ((op != IOT_OP_POLL && op != IOT_OP_SELECT && op != IOT_OP_EPOLL_WAIT) ||
+            !is_stream(s->trace, e->file[i]))
             continue;
         uint32_t from = s->source[e->file[i]];
         size_t first = from ? s->writes.first[from] : 0, low = first;

@@ -4,8 +4,8 @@
 
 #include "analyzer/trace.h"
 
-/* How many of its processes are still there, on this machine and as far as this user may see: they have
- * their trace file mapped. */
+/* How many of its processes are still there, on this machine and as far as this user may see: they
+ * have their trace file mapped. */
 size_t iot_live_processes(const struct iot_trace *trace);
 
 /* The folder into which process `pid` records, by the trace files that it has mapped; the caller

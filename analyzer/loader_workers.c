@@ -47,7 +47,8 @@ static void note_ends(const struct iot_trace *t, struct ends *ends)
     }
 }
 
-static int is_worker(const struct iot_trace *t, const struct iot_process *p, const struct ends *ends)
+static int is_worker(const struct iot_trace *t, const struct iot_process *p,
+                     const struct ends *ends)
 {
     int asked = 0, answers = 0;
     for (uint32_t l = p->first_lane; l < p->first_lane + p->n_lanes; l++) {

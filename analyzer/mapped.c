@@ -100,7 +100,8 @@ static void resolve(const struct iot_mapped *mapped, const struct iot_trace *t, 
 }
 
 /* The mapping that an mremap makes begins behind it, and before its file is known. */
-static void inherit(struct iot_mapped *mapped, const struct iot_trace *t, uint32_t process, size_t i)
+static void inherit(struct iot_mapped *mapped, const struct iot_trace *t, uint32_t process,
+                    size_t i)
 {
     const struct iot_events *e = &t->events;
     int64_t at = e->t1_ns[i] + 1;
@@ -150,7 +151,8 @@ static const struct iot_mapping *sorting;
 
 static int by_file(const void *a, const void *b)
 {
-    const struct iot_mapping *x = &sorting[*(const uint32_t *)a], *y = &sorting[*(const uint32_t *)b];
+    const struct iot_mapping *x = &sorting[*(const uint32_t *)a],
+                             *y = &sorting[*(const uint32_t *)b];
     if (x->file != y->file)
         return x->file < y->file ? -1 : 1;
     if (x->t0_ns != y->t0_ns)
@@ -164,7 +166,8 @@ static int lies_in(const struct iot_mapping *x, const struct iot_mapping *y)
            (uint64_t)(x->offset - y->offset) + x->bytes <= y->bytes;
 }
 
-/* What a mapping brought in within the life of another of the same bytes is part of what that did. */
+/* What a mapping brought in within the life of another of the same bytes is part of what that did.
+ */
 static int count_once(const struct iot_mapped *mapped, const struct iot_trace *t)
 {
     uint32_t n = mapped->first[t->n_processes];

@@ -1,7 +1,8 @@
 /* The files that processes of a run have mapped, and what became of them.
  *
- * Calls on mappings name an address, and page faults make no call: iot_mapped_resolve gives such events
- * their file, and puts events where the recorder only says how much time was lost to faults. */
+ * Calls on mappings name an address, and page faults make no call: iot_mapped_resolve gives such
+ * events their file, and puts events where the recorder only says how much time was lost to faults.
+ */
 #ifndef IOT_ANALYZER_MAPPED_H
 #define IOT_ANALYZER_MAPPED_H
 
@@ -24,9 +25,9 @@ struct iot_mapped {
     uint32_t *first;          /* process p has maps[first[p]] .. maps[first[p + 1] - 1] */
 };
 
-/* Events of a trace that was read: msync, munmap and others get the file at their address, `resident`
- * too, whose bytes become 0 where another mapping of the file tells the same; `faults` become the
- * stretches that were lost. Returns 0, or -1 without memory. */
+/* Events of a trace that was read: msync, munmap and others get the file at their address,
+ * `resident` too, whose bytes become 0 where another mapping of the file tells the same; `faults`
+ * become the stretches that were lost. Returns 0, or -1 without memory. */
 int iot_mapped_resolve(struct iot_trace *trace);
 
 /* Puts the time that rows `faults` say was lost where it can have been: mapped_faults.c. */

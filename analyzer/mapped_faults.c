@@ -1,9 +1,9 @@
 /* Where the time can have been lost that a thread lost to page faults.
  *
- * A row `faults` says that between two looks a thread neither ran nor waited for a CPU for so long. Calls
- * that it made meanwhile may have waited: what they took is taken off. What is left was lost between
- * the calls, in the longest of the gaps, by faults on the files that were mapped then, each by what of it
- * was brought in. */
+ * A row `faults` says that between two looks a thread neither ran nor waited for a CPU for so long.
+ * Calls that it made meanwhile may have waited: what they took is taken off. What is left was lost
+ * between the calls, in the longest of the gaps, by faults on the files that were mapped then, each
+ * by what of it was brought in. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,8 +91,8 @@ static double size_of(const struct work *w, const struct iot_mapping *m)
     return size >= 0 && (double)size < (double)m->bytes ? (double)size : (double)m->bytes;
 }
 
-/* A few pages of a large file are in none of the places that were looked at: then major faults say that some
- * were brought in. */
+/* A few pages of a large file are in none of the places that were looked at: then major faults say
+ * that some were brought in. */
 static int may_have_faulted(const struct iot_mapping *m, uint32_t major)
 {
     return m->brought < 0 || (m->brought == 0 && major && !m->whole);
@@ -174,7 +174,8 @@ static int is_told_of(unsigned op)
 }
 
 /* The gaps between the lane's events from event k on; what calls waited meanwhile in *waited. */
-static int find_gaps(struct work *w, size_t k, size_t end, int64_t from, int64_t to, int64_t *waited)
+static int find_gaps(struct work *w, size_t k, size_t end, int64_t from, int64_t to,
+                     int64_t *waited)
 {
     const struct iot_events *e = &w->t->events;
     int64_t reached = from;
@@ -197,7 +198,8 @@ static int find_gaps(struct work *w, size_t k, size_t end, int64_t from, int64_t
 
 /* --- placing --- */
 
-static int add_stretches(struct work *w, const struct shares *s, size_t event, int64_t t0, int64_t ns)
+static int add_stretches(struct work *w, const struct shares *s, size_t event, int64_t t0,
+                         int64_t ns)
 {
     double before = 0;
     for (int k = 0; k < s->n; k++) {
@@ -309,8 +311,8 @@ static void put_stretch(struct iot_events *to, const struct iot_events *from,
 }
 
 /* The events of a lane anew, with the stretches in the place of the rows that told them. */
-static int renew(struct work *w, struct iot_events *to, struct iot_lane *lane, size_t first, size_t n,
-                 uint32_t *moved)
+static int renew(struct work *w, struct iot_events *to, struct iot_lane *lane, size_t first,
+                 size_t n, uint32_t *moved)
 {
     const struct iot_events *e = &w->t->events;
     size_t start = to->n, begin = lane->first_event, end = begin + lane->n_events;

@@ -26,14 +26,16 @@ enum iot_part {
 
 struct iot_path_parts {
     int64_t compute_ns, io_ns, gpu_ns, sleep_ns, wake_ns, external_ns, unexplained_ns;
-    /* Parts of gpu_ns: from launches to the start on an idle GPU; between operations of a busy stream. */
+    /* Parts of gpu_ns: from launches to the start on an idle GPU; between operations of a busy
+     * stream. */
     int64_t gpu_launch_ns, gpu_gap_ns;
 };
 
 struct iot_model {
     const struct iot_trace *trace;
     uint8_t *part;       /* by event: enum iot_part */
-    uint8_t *waited;     /* by event: 1 if its exposed time was waited for by the carrying lane, not spent in it */
+    /* by event: 1 if its exposed time was waited for by the carrying lane, not spent in it */
+    uint8_t *waited;
     int64_t *service_ns; /* by event; 0 where part is not IOT_PART_IO. The schedule's own */
     int64_t *exposed_ns; /* by event; 0 <= exposed <= service, and they add up to path.io_ns */
     int64_t wall_ns;
@@ -46,7 +48,8 @@ struct iot_model {
     } *curve;            /* from lambda 1 down to 0 */
     size_t n_curve;
     struct iot_schedule *schedule; /* kept for what-ifs */
-    uint32_t *stream_source; /* by file: the file in which what is read from it was written; 0 none */
+    /* by file: the file in which what is read from it was written; 0 none */
+    uint32_t *stream_source;
     int64_t *edge_share; /* by edge of its graph: on which share of lambda it is on the path, of
                           * IOT_SHARE_ONE */
 };

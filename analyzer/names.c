@@ -249,8 +249,8 @@ uint32_t iot_names_path(struct iot_names *names, struct iot_files *files, uint32
     return s->file;
 }
 
-/* Files are found by name, and a socket had none but its inode when it was made: so it is that which
- * finds it, and the address comes last, when all have been found. */
+/* Files are found by name, and a socket had none but its inode when it was made: so it is that
+ * which finds it, and the address comes last, when all have been found. */
 int iot_names_address(struct iot_names *names, struct iot_files *files, uint32_t file,
                       uint32_t number)
 {

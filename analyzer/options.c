@@ -128,7 +128,8 @@ static int bad(const struct iot_synopsis *synopsis, const struct iot_option *o, 
 }
 
 /* Which word it is; -1 with an error printed. */
-static int read_word(const struct iot_synopsis *synopsis, const struct iot_option *o, const char *text)
+static int read_word(const struct iot_synopsis *synopsis, const struct iot_option *o,
+                     const char *text)
 {
     char list[160];
     size_t n = 0;

@@ -14,7 +14,8 @@ enum iot_order {
     IOT_ORDERS
 };
 
-/* A call's; of one that moves no bytes, and of the kind of sendfile, FIRST and IOT_PLACE_UNKNOWN. */
+/* A call's; of one that moves no bytes, and of the kind of sendfile, FIRST and IOT_PLACE_UNKNOWN.
+ */
 struct iot_placed {
     enum iot_order order;
     int64_t begin; /* in the file */

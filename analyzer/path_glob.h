@@ -1,4 +1,5 @@
-/* Which paths a glob means, wherever one is given: to explain and whatif, in rules of objects and in policies. */
+/* Which paths a glob means, wherever one is given: to explain and whatif, in rules of objects and
+ * in policies. */
 #ifndef IOT_ANALYZER_PATH_GLOB_H
 #define IOT_ANALYZER_PATH_GLOB_H
 

@@ -16,12 +16,13 @@ struct iot_place {
     uint32_t is_python;
 };
 
-/* The places of a frame: several where functions were put into each other, the innermost first; 0 without memory. */
+/* The places of a frame: several where functions were put into each other, the innermost first; 0
+ * without memory. */
 unsigned iot_places_of(struct iot_symbols *symbols, const struct iot_frame *frame,
                        struct iot_place places[IOT_PLACES_MAX], struct iot_arena *arena);
 
-/* How many of a stack's frames, the innermost first, are the program's: without those that started it or its thread,
- * the outermost (_start, __libc_start_main, clone); never 0 of some. */
+/* How many of a stack's frames, the innermost first, are the program's: without those that started
+ * it or its thread, the outermost (_start, __libc_start_main, clone); never 0 of some. */
 uint32_t iot_places_inner(struct iot_symbols *symbols, const struct iot_frame *frames, uint32_t n);
 
 /* A frame of Python's import system. */

@@ -93,8 +93,8 @@ struct iot_profile {
 /* Reads a whole file. Returns 0; -1 with in->error set, or, where that is NULL, without memory.
  * Free in either case. */
 int iot_profile_read(struct iot_profile *profile, struct iot_json_in *in);
-/* Finds the processes, and which one everything belongs to. 0, or -1 without memory, or where there are too
- * many of them (65535). */
+/* Finds the processes, and which one everything belongs to. 0, or -1 without memory, or where there
+ * are too many of them (65535). */
 int iot_profile_divide(struct iot_profile *profile);
 
 void iot_profile_free(struct iot_profile *profile);

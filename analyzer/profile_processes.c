@@ -1,8 +1,8 @@
 /* Which process of a recording each lane and item belongs to.
  *
- * Threads say it. What ran on a GPU only has the number of the call that launched it, and calls of two
- * processes may have one number. So each stream goes to the process that launched most of what ran in it; an
- * item whose number that process does not have goes to one that does. */
+ * Threads say it. What ran on a GPU only has the number of the call that launched it, and calls of
+ * two processes may have one number. So each stream goes to the process that launched most of what
+ * ran in it; an item whose number that process does not have goes to one that does. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -175,10 +175,10 @@ static int by_time(const void *a, const void *b)
     return x->process < y->process ? -1 : x->process > y->process;
 }
 
-/* Works and calls of one correlation. Where there are as many of the ones as of the others, the first that was
- * asked for is the first that ran; else every call that came before counts. */
-static void vote(const struct iot_profile *p, const struct work *works, size_t n, struct call *calls,
-                 size_t n_calls, const size_t *stream, uint64_t *votes)
+/* Works and calls of one correlation. Where there are as many of the ones as of the others, the
+ * first that was asked for is the first that ran; else every call that came before counts. */
+static void vote(const struct iot_profile *p, const struct work *works, size_t n,
+                 struct call *calls, size_t n_calls, const size_t *stream, uint64_t *votes)
 {
     if (n == n_calls)
         qsort(calls, n, sizeof *calls, by_time);
@@ -222,8 +222,8 @@ static uint16_t elect(const struct iot_profile *p, const uint64_t *votes)
     return (uint16_t)best;
 }
 
-/* Of the processes that have the number, the one that is wanted if it is among them; else the last to call
- * before. */
+/* Of the processes that have the number, the one that is wanted if it is among them; else the last
+ * to call before. */
 static uint16_t caller(const struct calls *c, const struct iot_item *item, uint16_t wanted)
 {
     uint16_t found = wanted;

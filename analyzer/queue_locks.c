@@ -25,7 +25,8 @@ struct object {
     size_t first, n; /* in the order of time */
     uint8_t is_lock, held;
     uint32_t holder;
-    uint32_t guard, waiter; /* of what somebody waits for: the lock, and the lane; IOT_NO_INDEX none */
+    /* of what somebody waits for: the lock, and the lane; IOT_NO_INDEX none */
+    uint32_t guard, waiter;
 };
 
 struct notice {
@@ -49,10 +50,11 @@ struct finding {
 static int act_of(const struct iot_trace *trace, size_t i, uint32_t l, struct act *to)
 {
     const struct iot_events *e = &trace->events;
-    *to = (struct act){.owner = e->file[i] ? (uint64_t)1 << 32 | e->file[i] : trace->lanes[l].process,
-                       .address = e->addr[i],
-                       .t_ns = e->t0_ns[i],
-                       .lane = l};
+    *to =
+        (struct act){.owner = e->file[i] ? (uint64_t)1 << 32 | e->file[i] : trace->lanes[l].process,
+                     .address = e->addr[i],
+                     .t_ns = e->t0_ns[i],
+                     .lane = l};
     switch (e->op[i]) {
     case IOT_OP_SEM_INIT:
         to->role = INITS;

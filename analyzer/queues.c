@@ -65,8 +65,8 @@ static int most_of(const int64_t bytes[IOT_OBJECTS])
     return most;
 }
 
-/* Of one lane that puts in and one that takes out. A process that hands on to another one may read in
- * one lane and put in by another. */
+/* Of one lane that puts in and one that takes out. A process that hands on to another one may read
+ * in one lane and put in by another. */
 static int object_of(const struct iot_report *r, struct side puts, struct side takes)
 {
     const struct iot_lane *lanes = r->trace->lanes;

@@ -9,8 +9,8 @@ struct iot_report;
 /* Found are: pipes and sockets within the run, in messages (writes whose bytes were not all read
  * yet); semaphores that start at nothing, in posts not yet taken; and pairs of conditions under one
  * mutex that two sides signal to each other, in signals of the first side that the second has not
- * answered; and locks whose waiters bring semaphores of their own, Python's queue.Queue (queue_locks.h).
- * Of fewer than IOT_QUEUE_MESSAGES, or within one lane, it is no queue. */
+ * answered; and locks whose waiters bring semaphores of their own, Python's queue.Queue
+ * (queue_locks.h). Of fewer than IOT_QUEUE_MESSAGES, or within one lane, it is no queue. */
 enum { IOT_QUEUE_MESSAGES = 10 };
 
 struct iot_queue {

@@ -45,7 +45,8 @@ static void find_files(const char *folder, struct files *files)
     struct iot_reporting reporting;
     char error[512];
     free_files(files);
-    if (!iot_reporting_make(&reporting, folder, &(struct iot_reporting_how){.top = SIZE_MAX}, error)) {
+    if (!iot_reporting_make(&reporting, folder, &(struct iot_reporting_how){.top = SIZE_MAX},
+                            error)) {
         const struct iot_report *r = &reporting.report;
         files->paths = calloc(r->n_files + 1, sizeof *files->paths);
         for (size_t i = 0; files->paths && i < r->n_files; i++)

@@ -9,19 +9,20 @@
 
 struct iot_replay {
     const struct iot_graph *graph;
-    /* The nodes that lead to the end, in the graph's order, without those that only one edge leads to: there
-     * nothing is to be chosen. A slot is all edges from one node of the dag to the next. */
+    /* The nodes that lead to the end, in the graph's order, without those that only one edge leads
+     * to: there nothing is to be chosen. A slot is all edges from one node of the dag to the next.
+     */
     struct iot_dag dag;
     uint32_t *edge_of_slot; /* the last of its edges */
-    uint32_t *via;          /* by node of the graph: the one edge into it, if it was left out for that; IOT_NO_NODE:
-                             * it is a node of the dag */
+    uint32_t *via; /* by node of the graph: the one edge into it, if it was left out for that;
+                    * IOT_NO_NODE: it is a node of the dag */
     bool changed; /* services are not those recorded */
     struct iot_longest longest; /* of the last replay */
     struct iot_lambda lambda;   /* likewise */
 };
 
-/* A path: edge indices from start to end. Where it is a moment of the clock that holds it (IOT_EDGE_HOLD), it
- * goes on in the lane, which came there sooner: by held_ns in all. */
+/* A path: edge indices from start to end. Where it is a moment of the clock that holds it
+ * (IOT_EDGE_HOLD), it goes on in the lane, which came there sooner: by held_ns in all. */
 struct iot_path {
     uint32_t *edges;
     size_t n_edges;
@@ -38,8 +39,8 @@ void iot_replay_free(struct iot_replay *r);
  * the services are then undefined until the next success. */
 int iot_replay_set_service(struct iot_replay *r, const int64_t *service_ns);
 
-/* Takes so much away from the base of each edge, ns, 0 .. its base, for all replays that follow; NULL:
- * nothing. Returns 0, or -ENOMEM: nothing has changed then. */
+/* Takes so much away from the base of each edge, ns, 0 .. its base, for all replays that follow;
+ * NULL: nothing. Returns 0, or -ENOMEM: nothing has changed then. */
 int iot_replay_set_less(struct iot_replay *r, const int64_t *less_ns);
 
 /* Replays at lambda and returns the path from start to end; where several are as long, the one
@@ -49,8 +50,8 @@ struct iot_line iot_replay_run(struct iot_replay *r, struct iot_lambda lambda);
 /* The last replay's path; the caller frees path->edges. Returns 0 or -ENOMEM. */
 int iot_replay_path(const struct iot_replay *r, struct iot_path *path);
 
-/* From what each slot of the dag is worth to what its edges are: an edge that several slots have in common
- * is worth their sum. Edges on no slot are left as they are. Returns 0 or -ENOMEM. */
+/* From what each slot of the dag is worth to what its edges are: an edge that several slots have in
+ * common is worth their sum. Edges on no slot are left as they are. Returns 0 or -ENOMEM. */
 int iot_replay_spread(const struct iot_replay *r, const int64_t *of_slot, int64_t *of_edge);
 
 /* T(1) - T': what the run would gain if the calls whose class_of_call equals class_id took no

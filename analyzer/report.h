@@ -46,7 +46,8 @@ struct iot_figures {
     int64_t exposed_ns;
     int64_t waited_ns;      /* part of exposed; the rest is blocking */
     int64_t recoverable_ns; /* IOT_NOT_COMPUTED: unknown */
-    int64_t mapped_bytes; /* brought into the page cache while mapped, and the part of service_ns that */
+    /* brought into the page cache while mapped, and the part of service_ns that */
+    int64_t mapped_bytes;
     int64_t fault_ns;     /* was lost to page faults; both are estimates */
     int64_t small_ops;
     int64_t opens;     /* calls that open, also those that failed */
@@ -73,7 +74,8 @@ struct iot_ready {
     uint8_t known;
     int64_t storage_ns;   /* with a call on it under way, in whatever lane */
     int64_t decode_ns;    /* serialization */
-    int64_t placement_ns; /* on a GPU: copies of what was read from it under way, and no call on it */
+    /* on a GPU: copies of what was read from it under way, and no call on it */
+    int64_t placement_ns;
     uint8_t memory;       /* of these copies: enum iot_host_memory, bits; 0: none, or not known */
 };
 

@@ -38,8 +38,9 @@ static int of_imports(struct iot_report *r)
         nameless |= *t->processes[p].imported && !*t->processes[p].host;
     }
     return several && nameless
-               ? say(r, "That the recordings imported are of one host and have one clock is taken for "
-                        "granted: they do not all say so")
+               ? say(r,
+                     "That the recordings imported are of one host and have one clock is taken for "
+                     "granted: they do not all say so")
                : 0;
 }
 
@@ -122,8 +123,9 @@ static int of_whole(struct iot_report *r)
     struct iot_words in = iot_people_bytes((int64_t)w->read_bytes),
                      out = iot_people_bytes((int64_t)w->write_bytes),
                      calls = iot_people_time((int64_t)w->call_ns);
-    return say(r, "Of %llu events in the trace the newest %zu were analysed (report --events): all of "
-                  "them read %s and wrote %s in %llu calls, and spent %s in these and in %llu others",
+    return say(r,
+               "Of %llu events in the trace the newest %zu were analysed (report --events): all of "
+               "them read %s and wrote %s in %llu calls, and spent %s in these and in %llu others",
                (unsigned long long)w->events, r->trace->events.n, in.text, out.text,
                (unsigned long long)w->data_ops, calls.text,
                (unsigned long long)(w->metadata_ops + w->sync_ops));
@@ -149,7 +151,8 @@ static int of_window(struct iot_report *r)
     if (seen->n > 1)
         snprintf(parts, sizeof parts, " in %zu parts", seen->n);
     if (say(r,
-            "Of the %s that the run took %s were %s%s, from %s to %s after its start: all figures are of "
+            "Of the %s that the run took %s were %s%s, from %s to %s after its start: all figures "
+            "are of "
             "these alone",
             run.text, part.text, r->trace->whole.events ? "analysed" : "recorded", parts, from.text,
             to.text))

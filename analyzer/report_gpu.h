@@ -1,5 +1,6 @@
-/* What a report says of GPUs: what decided of what object copies are, how long GPUs idled because of I/O, and
- * what ranks waited for each other within collectives. doc/gpu.md has the definitions. */
+/* What a report says of GPUs: what decided of what object copies are, how long GPUs idled because
+ * of I/O, and what ranks waited for each other within collectives. doc/gpu.md has the definitions.
+ */
 #ifndef IOT_ANALYZER_REPORT_GPU_H
 #define IOT_ANALYZER_REPORT_GPU_H
 
@@ -49,7 +50,8 @@ struct iot_report_gpu {
     size_t n_copies, n_devices, n_ranks;
 };
 
-/* report->gpu, which is NULL where no GPU was seen; when rows and model are there. 0, or -1 without memory. */
+/* report->gpu, which is NULL where no GPU was seen; when rows and model are there. 0, or -1 without
+ * memory. */
 int iot_report_gpu_make(struct iot_report *report, const struct iot_classes *classes);
 void iot_report_gpu_free(struct iot_report_gpu *gpu);
 

@@ -1,9 +1,10 @@
 /* The measured run as events for the service-time ledger (ledger.h): one for each phase and
  * each object that had I/O in it, without `other`, which the ledger does not know.
  *
- * An event stands for all calls of its object in that phase: its service is theirs (bytes at their bandwidth, and
- * as fixed latency what else they took), and its window is what was hidden. So `iotrace ledger`
- * gives the measured totals back, and a number can be changed to see what that does.
+ * An event stands for all calls of its object in that phase: its service is theirs (bytes at their
+ * bandwidth, and as fixed latency what else they took), and its window is what was hidden. So
+ * `iotrace ledger` gives the measured totals back, and a number can be changed to see what that
+ * does.
  */
 #ifndef IOT_ANALYZER_REPORT_LEDGER_H
 #define IOT_ANALYZER_REPORT_LEDGER_H

@@ -19,8 +19,8 @@ void iot_markdown_ledger(FILE *out, const struct iot_report_object *objects,
 void iot_report_markdown_ranges(const struct iot_report *report, FILE *out);
 
 /* Text of any bytes as words within a line or a table's cell that neither Markdown nor HTML takes
- * for anything else: punctuation as character references, controls and what is not UTF-8 as \xNN. Of more than
- * `most` bytes the middle gives way to "...". */
+ * for anything else: punctuation as character references, controls and what is not UTF-8 as \xNN.
+ * Of more than `most` bytes the middle gives way to "...". */
 void iot_write_markdown(FILE *out, const char *text, size_t most);
 
 #endif

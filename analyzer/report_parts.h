@@ -19,7 +19,8 @@ struct iot_rows {
         uint8_t memory, out;
     } *gpu;
     size_t n_gpu;
-    /* Events of each row, lane after lane: row r has events[first[r]] .. events[first[r + 1] - 1]. */
+    /* Events of each row, lane after lane: row r has events[first[r]] .. events[first[r + 1] - 1].
+     */
     uint32_t *events;
     size_t *first;
 };

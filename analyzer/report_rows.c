@@ -38,11 +38,11 @@ static uint32_t row_of_gpu(struct iot_rows *rows, uint32_t file, int direction)
         if (!more)
             return IOT_NO_INDEX;
         rows->gpu = more;
-        more[k] = (struct iot_gpu_row){.row = add_row(
-                                           rows, &(struct iot_report_file){.path = f->name,
-                                                                           .why = c->why[direction],
-                                                                           .file = file,
-                                                                           .object = c->object[direction]})};
+        more[k] = (struct iot_gpu_row){
+            .row = add_row(rows, &(struct iot_report_file){.path = f->name,
+                                                           .why = c->why[direction],
+                                                           .file = file,
+                                                           .object = c->object[direction]})};
         if (more[k].row == IOT_NO_INDEX)
             return IOT_NO_INDEX;
         rows->n_gpu++;

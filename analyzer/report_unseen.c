@@ -91,7 +91,8 @@ static const char *why_missing(unsigned op)
     switch (op) {
     case IOT_OP_FORK:
     case IOT_OP_VFORK:
-        return "forked, but left no trace (ended before it recorded anything, or was denied its file: "
+        return "forked, but left no trace (ended before it recorded anything, or was denied its "
+               "file: "
                "set-user-id, chroot, no descriptor, a seccomp filter)";
     case IOT_OP_SPAWN:
     case IOT_OP_POPEN:
@@ -208,7 +209,8 @@ static int is_memory(const struct iot_file *file)
     return file->kind == IOT_FILE_ANON || !strncmp(file->name, "/dev/shm/", strlen("/dev/shm/"));
 }
 
-/* Who opens a file for direct I/O moves its bytes, and in ways that go past libc more often than others. */
+/* Who opens a file for direct I/O moves its bytes, and in ways that go past libc more often than
+ * others. */
 static uint64_t bypassed(const struct iot_trace *t)
 {
     enum { DIRECT = 1, MOVED = 2 };
@@ -267,11 +269,12 @@ static int say_uncalled(struct iot_report *r)
     uint64_t read = r->run.uncalled_read_bytes, written = r->run.uncalled_write_bytes;
     if (read < SAID_BYTES && written < SAID_BYTES)
         return 0;
-    return say(r,
-               "Calls read %s and wrote %s that no recorded call moved (without libc, inside it, or in "
-               "children without a trace), most of it in %.120s (pid %u)",
-               iot_people_bytes((int64_t)read).text, iot_people_bytes((int64_t)written).text,
-               most->exe, most->pid);
+    return say(
+        r,
+        "Calls read %s and wrote %s that no recorded call moved (without libc, inside it, or in "
+        "children without a trace), most of it in %.120s (pid %u)",
+        iot_people_bytes((int64_t)read).text, iot_people_bytes((int64_t)written).text, most->exe,
+        most->pid);
 }
 
 /* In the order of how much they can change the figures. */
@@ -296,8 +299,9 @@ static int say_all(struct iot_report *r, const struct met *met)
         failed |= say(r, "Of %s it is not known who ended them",
                       iot_people_many((int64_t)r->model->unmatched_waits, "wait").text);
     if (met->bypassed)
-        failed |= say(r, "What moved to and from %s opened for direct I/O: by no call that was seen",
-                      iot_people_many((int64_t)met->bypassed, "file").text);
+        failed |=
+            say(r, "What moved to and from %s opened for direct I/O: by no call that was seen",
+                iot_people_many((int64_t)met->bypassed, "file").text);
     if (met->direct)
         failed |= say(r, "%s of io_uring, handed to the kernel past libc or by a thread of its own",
                       iot_people_many((int64_t)met->direct, "request").text);
@@ -312,25 +316,29 @@ static int say_all(struct iot_report *r, const struct met *met)
         failed |= say(r, "The files of %s: registered out of sight",
                       iot_people_many((int64_t)met->nameless, "asynchronous request").text);
     if (met->faults >= SAID_FAULTS)
-        failed |= say(r,
-                      "What %s cost in threads that make no calls: from outside it looks like any other "
-                      "wait of theirs",
-                      iot_people_many((int64_t)met->faults, "major page fault").text);
+        failed |=
+            say(r,
+                "What %s cost in threads that make no calls: from outside it looks like any other "
+                "wait of theirs",
+                iot_people_many((int64_t)met->faults, "major page fault").text);
     if (met->threads && !*r->trace->processes[0].imported)
-        failed |= say(r, "Hand-overs between threads without any call (lock-free queues, flags that are "
-                         "polled): what is exposed behind them is a lower bound");
+        failed |=
+            say(r, "Hand-overs between threads without any call (lock-free queues, flags that are "
+                   "polled): what is exposed behind them is a lower bound");
     if (met->mapped)
         failed |= say(r,
                       "What %s of data brought in: the process was killed, or the kernel "
                       "does not tell about files of others",
                       iot_people_many((int64_t)met->mapped, "mapping").text);
     if (*r->trace->processes[0].imported) {
-        failed |= say(r, "Files, and all else that a profiler does not record: the trace was imported");
+        failed |=
+            say(r, "Files, and all else that a profiler does not record: the trace was imported");
         failed |= say(r, "Whom threads waited for: it is inferred from when each was busy");
         return failed;
     }
-    failed |= say(r, "Calls made without libc: system calls of a program's own, static programs, and of "
-                     "libraries in which it looks up functions itself (dlsym: libaio, liburing, cuFile)");
+    failed |=
+        say(r, "Calls made without libc: system calls of a program's own, static programs, and of "
+               "libraries in which it looks up functions itself (dlsym: libaio, liburing, cuFile)");
     return failed | iot_report_unseen_gpu(r);
 }
 

@@ -138,8 +138,9 @@ static int say_followed(struct iot_report *r, const struct told *told)
                      "that over (killed, _exit, exec)",
                      iot_people_many(followed - over, "process").text);
     if (followed > told->kernels)
-        failed |= iot_report_say(r, "The GPU's kernels: copies and memsets alone were recorded; "
-                                    "IOTRACE_CUDA=kernels, or 'iotrace run --gpu kernels', adds them");
+        failed |=
+            iot_report_say(r, "The GPU's kernels: copies and memsets alone were recorded; "
+                              "IOTRACE_CUDA=kernels, or 'iotrace run --gpu kernels', adds them");
     return failed;
 }
 

@@ -1,8 +1,8 @@
 /* The sentences of a report, for text and Markdown alike.
  *
- * Each is one line without a line's end, cut to IOT_SENTENCE_BYTES; what it quotes of the run (paths,
- * names of threads) may hold any bytes. Those that return bool are false, with nothing written, where
- * there is nothing to say.
+ * Each is one line without a line's end, cut to IOT_SENTENCE_BYTES; what it quotes of the run
+ * (paths, names of threads) may hold any bytes. Those that return bool are false, with nothing
+ * written, where there is nothing to say.
  */
 #ifndef IOT_ANALYZER_REPORT_WORDS_H
 #define IOT_ANALYZER_REPORT_WORDS_H

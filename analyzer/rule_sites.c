@@ -31,8 +31,8 @@ static int is_in(const char *glob, const struct iot_frame *frame, struct iot_sym
 }
 
 /* Which stacks have such a frame. */
-static uint8_t *stacks_in(const char *glob, const struct iot_trace *trace, struct iot_symbols *symbols,
-                          struct iot_arena *arena)
+static uint8_t *stacks_in(const char *glob, const struct iot_trace *trace,
+                          struct iot_symbols *symbols, struct iot_arena *arena)
 {
     const struct iot_stacks *all = &trace->stacks;
     uint8_t *in = calloc(all->n + 1, 1);
@@ -47,7 +47,8 @@ static void mark(uint8_t *files, const uint8_t *stacks, const struct iot_trace *
     const struct iot_events *e = &trace->events;
     for (size_t i = 0; i < e->n; i++) {
         const struct iot_op_info *op = iot_op_info(e->op[i]);
-        if (op->class_ != IOT_DATA || !e->stack[i] || !stacks[e->stack[i]] || e->file[i] >= trace->n_files)
+        if (op->class_ != IOT_DATA || !e->stack[i] || !stacks[e->stack[i]] ||
+            e->file[i] >= trace->n_files)
             continue;
         if (op->moves != IOT_OUT)
             files[e->file[i]] |= 1u << IOT_READING;

@@ -6,7 +6,8 @@
 #include "analyzer/trace.h"
 
 struct iot_rule_sites {
-    uint8_t **of_rule; /* by rule, then file: bit d, a call in that direction was made from there; NULL: all are */
+    /* by rule, then file: bit d, a call in that direction was made from there; NULL: all are */
+    uint8_t **of_rule;
     size_t n;
 };
 

@@ -242,7 +242,8 @@ static int read_option(const struct line *line, const char *word, struct iot_rul
     else if (!strncmp(word, SITE, sizeof SITE - 1) && word[sizeof SITE - 1])
         rule->site = word + sizeof SITE - 1;
     else
-        return refuse(line, "unknown word; what may follow the glob is op=read, op=write or site=", word);
+        return refuse(line,
+                      "unknown word; what may follow the glob is op=read, op=write or site=", word);
     return 0;
 }
 
@@ -277,7 +278,8 @@ static int add(struct iot_rules *rules, const struct line *line, struct iot_rule
     if (more)
         rules->rules = more;
     if (!more ||
-        (rule->site && !(rule->site = iot_arena_text(rules->arena, rule->site, strlen(rule->site)))) ||
+        (rule->site &&
+         !(rule->site = iot_arena_text(rules->arena, rule->site, strlen(rule->site)))) ||
         !(rule->glob = iot_arena_text(rules->arena, rule->glob, strlen(rule->glob))) ||
         !(rule->why = iot_arena_text(rules->arena, why, n_why)))
         return refuse(line, "out of memory", NULL);

@@ -3,8 +3,8 @@
  *
  * A rules file has one a line, `#` starts a comment:
  *     <object> <glob> [op=read|write] [site=<function, file or library>]
- * The glob is as everywhere (path_glob.h). A site is a glob likewise: the rule is for files that have a call made from
- * there (rule_sites.h).
+ * The glob is as everywhere (path_glob.h). A site is a glob likewise: the rule is for files that
+ * have a call made from there (rule_sites.h).
  */
 #ifndef IOT_ANALYZER_RULES_H
 #define IOT_ANALYZER_RULES_H
@@ -45,8 +45,8 @@ const struct iot_rules *iot_rules_sure(void);
 const struct iot_rules *iot_rules_small(void);
 const struct iot_rules *iot_rules_likely(void);
 
-/* Of a file with that name; `made_from` says whether the rule of an index asks for a site that it has (NULL: it has
- * none). NULL: none matches. */
+/* Of a file with that name; `made_from` says whether the rule of an index asks for a site that it
+ * has (NULL: it has none). NULL: none matches. */
 const struct iot_rule *iot_rules_find_made(const struct iot_rules *rules, const char *path,
                                            enum iot_direction direction,
                                            int (*made_from)(const void *user, size_t rule),

@@ -17,8 +17,8 @@ void iot_run_folder_trim(const char *folder);
 /* How many trace files it holds. */
 size_t iot_run_folder_files(const char *folder);
 
-/* Takes back what iot_run_folder_take put there, where nothing was recorded: the folder only if it was
- * `made`, and nothing else is in it. Returns 0, or -1: the folder stays. */
+/* Takes back what iot_run_folder_take put there, where nothing was recorded: the folder only if it
+ * was `made`, and nothing else is in it. Returns 0, or -1: the folder stays. */
 int iot_run_folder_drop(const char *folder, bool made);
 
 #endif

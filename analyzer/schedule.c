@@ -21,8 +21,8 @@ static int usable(const struct iot_links *links, struct iot_waker waker)
 }
 
 /* A rank that waits for the others within a collective. */
-static int waits_in_collective(const struct iot_trace *trace, const struct iot_links *links, size_t i,
-                               struct iot_waker waker)
+static int waits_in_collective(const struct iot_trace *trace, const struct iot_links *links,
+                               size_t i, struct iot_waker waker)
 {
     return trace->events.op[i] == IOT_OP_GPU_COLLECTIVE_WAIT && iot_waker_is_rank(trace, waker) &&
            usable(links, waker) && late(trace, links, i, waker);
@@ -130,8 +130,8 @@ static void need_link(struct builder *b, size_t i, struct iot_waker waker)
     need_waker(b, waker);
 }
 
-/* A sleep until a moment of the clock, whenever it began. One that found it passed is held before it, else
- * its end is. */
+/* A sleep until a moment of the clock, whenever it began. One that found it passed is held before
+ * it, else its end is. */
 static int is_held(const struct builder *b, size_t i)
 {
     return b->links->flags[i] & IOT_LINK_HELD && b->model->part[i] == IOT_PART_SLEEP;
@@ -251,8 +251,8 @@ static void cut_lanes(struct builder *b)
     free(order);
 }
 
-/* Until the moment: where it had not passed, and where it had, so that a sleep that begins sooner lasts
- * until then. */
+/* Until the moment: where it had not passed, and where it had, so that a sleep that begins sooner
+ * lasts until then. */
 static void hold(struct builder *b)
 {
     const struct iot_events *e = &b->trace->events;

@@ -29,8 +29,8 @@ struct iot_schedule {
 void iot_schedule_parts(const struct iot_trace *trace, const struct iot_links *links,
                         struct iot_model *model);
 
-/* Builds and finishes the graph, which has the model's services as its calls already, and readies the
- * replay. 0, or -1 without memory. */
+/* Builds and finishes the graph, which has the model's services as its calls already, and readies
+ * the replay. 0, or -1 without memory. */
 int iot_schedule_build(struct iot_schedule *schedule, const struct iot_trace *trace,
                        const struct iot_links *links, const struct iot_model *model);
 void iot_schedule_free(struct iot_schedule *schedule);

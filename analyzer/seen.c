@@ -63,8 +63,8 @@ static void add_span(struct iot_seen *seen, int64_t begin, int64_t end, int64_t 
     seen->n++;
 }
 
-/* Each change is the other of the one before; of two that are the same one is missing, and the second tells
- * nothing new. What made room may have been the first of them. */
+/* Each change is the other of the one before; of two that are the same one is missing, and the
+ * second tells nothing new. What made room may have been the first of them. */
 static int find_spans(struct iot_trace *t)
 {
     struct iot_seen *seen = &t->seen;
@@ -203,7 +203,8 @@ int iot_seen_narrow(struct iot_trace *t)
     }
     for (size_t k = 0; k < t->n_lanes; k++)
         lanes[k] = &t->lanes[k];
-    qsort(lanes, t->n_lanes, sizeof *lanes, by_events); /* what is kept moves down over what is not */
+    /* what is kept moves down over what is not */
+    qsort(lanes, t->n_lanes, sizeof *lanes, by_events);
     memset(moved, 0xff, (t->events.n + 1) * sizeof *moved); /* IOT_NO_INDEX */
     for (size_t k = 0; k < t->n_lanes; k++)
         narrow_lane(t, lanes[k], &n, moved);

@@ -38,8 +38,8 @@ struct iot_gaps {
     size_t n, room;
 };
 
-/* `coding`: an entry for each file of the trace. `gaps`: zeroed; what counts in `coding`, one by one.
- * A gap belongs to the phase of the call behind it. Returns 0, -1 without memory. */
+/* `coding`: an entry for each file of the trace. `gaps`: zeroed; what counts in `coding`, one by
+ * one. A gap belongs to the phase of the call behind it. Returns 0, -1 without memory. */
 int iot_serialization_find(struct iot_coding *coding, struct iot_gaps *gaps,
                            const struct iot_model *model, const struct iot_classes *classes,
                            const struct iot_phases *phases);

@@ -24,7 +24,8 @@ static int has_id(Elf *elf, const char *id, size_t n_id)
     if (n <= 0 || n_id != 2 * (size_t)n)
         return 0;
     for (size_t i = 0; i < (size_t)n; i++)
-        if ("0123456789abcdef"[bytes[i] >> 4] != id[2 * i] || "0123456789abcdef"[bytes[i] & 15] != id[2 * i + 1])
+        if ("0123456789abcdef"[bytes[i] >> 4] != id[2 * i] ||
+            "0123456789abcdef"[bytes[i] & 15] != id[2 * i + 1])
             return 0;
     return 1;
 }
@@ -75,7 +76,8 @@ static int called_from(Dwarf_Die *inlined, Dwarf_Files *files, struct iot_source
     if (dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &attribute), &file) ||
         dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attribute), &number))
         return -1;
-    *line = (struct iot_source_line){NULL, dwarf_filesrc(files, file, NULL, NULL), (uint32_t)number};
+    *line =
+        (struct iot_source_line){NULL, dwarf_filesrc(files, file, NULL, NULL), (uint32_t)number};
     return line->file ? 0 : -1;
 }
 
@@ -94,7 +96,8 @@ unsigned iot_source_find(struct iot_source *s, uint64_t address, struct iot_sour
         return 0;
     unsigned n = 1;
     lines[0] = (struct iot_source_line){NULL, file, (uint32_t)number};
-    /* Around an inlined function the first gives what it was declared in, the second what it lies in. */
+    /* Around an inlined function the first gives what it was declared in, the second what it lies
+     * in. */
     int n_scopes = dwarf_getscopes(&unit, address, &innermost);
     n_scopes = n_scopes > 0 ? dwarf_getscopes_die(&innermost[0], &scopes) : 0;
     for (int i = 0; i < n_scopes; i++) {

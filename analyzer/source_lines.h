@@ -1,5 +1,5 @@
-/* Functions and lines of the source, by what a compiler left about them (DWARF): of one ELF file. Built without libdw
- * there are none. */
+/* Functions and lines of the source, by what a compiler left about them (DWARF): of one ELF file.
+ * Built without libdw there are none. */
 #ifndef IOT_ANALYZER_SOURCE_LINES_H
 #define IOT_ANALYZER_SOURCE_LINES_H
 
@@ -18,8 +18,8 @@ struct iot_source_line {
 /* NULL if the file says nothing about its source, or has another build id ("-": any will do). */
 struct iot_source *iot_source_open(int fd, const char *build_id, size_t n_id);
 
-/* The place of an address, as the file's symbols count; where functions were put into each other (inlined), the
- * innermost first, at most `most` of them. Returns how many; 0: nothing is known. */
+/* The place of an address, as the file's symbols count; where functions were put into each other
+ * (inlined), the innermost first, at most `most` of them. Returns how many; 0: nothing is known. */
 unsigned iot_source_find(struct iot_source *source, uint64_t address, struct iot_source_line *lines,
                          unsigned most);
 void iot_source_close(struct iot_source *source);

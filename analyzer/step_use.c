@@ -28,8 +28,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* What is read through a mapping is seen only where it had to be fetched: that it was made counts, and
- * faults on it. */
+/* What is read through a mapping is seen only where it had to be fetched: that it was made counts,
+ * and faults on it. */
 static int is_read(const struct iot_events *e, size_t i)
 {
     unsigned moves = iot_op_info(e->op[i])->moves;

@@ -83,7 +83,8 @@ static void join(struct iot_holders *holders)
         }
         if (h->first_ns != INT64_MIN && (to->first_ns == INT64_MIN || h->first_ns < to->first_ns))
             to->first_ns = h->first_ns;
-        if (h->closed_ns != INT64_MAX && (to->closed_ns == INT64_MAX || h->closed_ns > to->closed_ns))
+        if (h->closed_ns != INT64_MAX &&
+            (to->closed_ns == INT64_MAX || h->closed_ns > to->closed_ns))
             to->closed_ns = h->closed_ns;
         to->reads |= h->reads;
         to->writes |= h->writes;

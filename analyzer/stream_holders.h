@@ -1,5 +1,5 @@
-/* Which processes held the writing end of a pipe or socket: those whose end can be the end of what is
- * read from it. */
+/* Which processes held the writing end of a pipe or socket: those whose end can be the end of what
+ * is read from it. */
 #ifndef IOT_ANALYZER_STREAM_HOLDERS_H
 #define IOT_ANALYZER_STREAM_HOLDERS_H
 
@@ -30,7 +30,8 @@ int iot_holders_make(struct iot_holders *holders, const struct iot_trace *trace,
 void iot_holders_free(struct iot_holders *holders);
 
 /* Whether the process (an image of it) may have held what is written to the file at its end: it
- * used it, other than by reading from a pipe; or it did not, and was started by one that had it then. */
+ * used it, other than by reading from a pipe; or it did not, and was started by one that had it
+ * then. */
 int iot_holds(const struct iot_holders *holders, uint32_t file, uint32_t process);
 
 #endif

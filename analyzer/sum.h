@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* A sum that is above stays at it: the order of adding does not matter, and what is computed of sums has
- * room. */
+/* A sum that is above stays at it: the order of adding does not matter, and what is computed of
+ * sums has room. */
 #define IOT_SUM_MAX (INT64_C(1) << 61)
 
 /* `a` is between 0 and IOT_SUM_MAX, `b` at least 0. */

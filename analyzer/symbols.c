@@ -185,7 +185,8 @@ void iot_symbols_name(struct iot_symbols *symbols, const struct iot_frame *frame
 {
     if (iot_frame_is_python(frame)) {
         struct iot_python_words p = iot_frame_python(frame);
-        snprintf(to, bytes, "%s:%" PRIu64 " %.*s", basename(p.file), frame->offset, p.n_function, p.function);
+        snprintf(to, bytes, "%s:%" PRIu64 " %.*s", basename(p.file), frame->offset, p.n_function,
+                 p.function);
         return;
     }
     const struct iot_symbols_module *m = module_of(symbols, frame->module);

@@ -15,8 +15,8 @@ size_t iot_utf8_length(const char *text, size_t n);
  * U+009F; terminals obey those as well). */
 bool iot_utf8_is_control(const char *text, size_t length);
 
-/* Whether it is a character that is not seen, but turns lines round, breaks them, or makes two names
- * look like one. */
+/* Whether it is a character that is not seen, but turns lines round, breaks them, or makes two
+ * names look like one. */
 bool iot_utf8_is_hidden(const char *text, size_t length);
 
 /* Writes n bytes with every byte of a control character or of what is not UTF-8 as \xNN: one

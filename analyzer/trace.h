@@ -44,18 +44,22 @@ enum iot_host_memory { IOT_HOST_PAGEABLE = 1, IOT_HOST_PINNED = 2, IOT_HOST_MIXE
 
 /* Everything with one name. Index 0 is "nothing". */
 struct iot_file {
-    const char *name; /* absolute path, or pipe:[…], socket:[…], …; NUL-terminated, may hold any byte */
+    /* absolute path, or pipe:[…], socket:[…], …; NUL-terminated, may hold any byte */
+    const char *name;
     const char *address;  /* of a socket, as it stands behind its name; NULL not known */
     uint64_t dev, ino;    /* 0: not known; of the first definition */
     int64_t size;         /* largest st_size seen at an open; -1 not known */
-    int64_t opened_bytes, resident_bytes; /* over opens at which the page cache was asked: sizes, and what was in it */
+    /* over opens at which the page cache was asked: sizes, and what was in it */
+    int64_t opened_bytes, resident_bytes;
     int64_t pipe_bytes;   /* a pipe's capacity; 0 not known */
     uint64_t peer_ino;    /* a socketpair's other end; 0 none */
     uint8_t kind;         /* enum iot_file_kind */
     uint8_t memory;       /* of copies of a GPU: enum iot_host_memory, bits */
     uint8_t several;      /* of copies of a GPU: some carry bytes of more files than `carried` */
-    uint32_t carried;     /* of copies of a GPU: the file that their bytes come from or go to; 0: not known */
-    uint8_t standard;     /* bit n: was standard input, output, error (0, 1, 2) of a process when first seen */
+    /* of copies of a GPU: the file that their bytes come from or go to; 0: not known */
+    uint32_t carried;
+    /* bit n: was standard input, output, error (0, 1, 2) of a process when first seen */
+    uint8_t standard;
 };
 
 struct iot_process {
@@ -68,7 +72,8 @@ struct iot_process {
     uint32_t first_lane, n_lanes; /* neighbours in lanes[]; lane 0 is always there */
     int64_t start_ns, end_ns;     /* end: of its last event */
     uint64_t start_mono_ns, start_realtime_ns;
-    uint32_t parent_lane_number; /* header's parent_lane: number within the parent; UINT32_MAX unknown */
+    /* header's parent_lane: number within the parent; UINT32_MAX unknown */
+    uint32_t parent_lane_number;
     uint64_t dropped_events;
     uint64_t older_events;  /* that made room for newer ones in its file */
     int64_t older_until_ns; /* what ended before may be among them; 0: none */
@@ -107,11 +112,12 @@ struct iot_lane {
     uint8_t stream_kind; /* enum iot_stream_kind */
 };
 
-/* An asynchronous request: its event is from being handed over to being found done, and lies in a lane of
- * requests. One that was never found done ends where it began. */
+/* An asynchronous request: its event is from being handed over to being found done, and lies in a
+ * lane of requests. One that was never found done ends where it began. */
 struct iot_request {
     size_t event;
-    /* An event of the lane in which it was handed over, and found done; SIZE_MAX: not known, or not done. */
+    /* An event of the lane in which it was handed over, and found done; SIZE_MAX: not known, or not
+     * done. */
     size_t made_in, found_in;
     int64_t not_before_ns; /* it was not done then */
     uint16_t queue;        /* FORMAT.md, "Asynchronous requests" */
@@ -125,8 +131,8 @@ struct iot_events {
     uint64_t *addr;
     uint32_t *file, *file2; /* index into files; 0 none */
     uint32_t *arg;          /* of join, thread_create, start, thread_start: the lane number that obj
-                             * names, UINT32_MAX unknown; of sleep, of what a GPU does, and of what has a buffer
-                             * (op_sets.h), obj2; of the others 0 */
+                             * names, UINT32_MAX unknown; of sleep, of what a GPU does, and of what
+                             * has a buffer (op_sets.h), obj2; of the others 0 */
     int32_t *fd;            /* -1 none */
     uint16_t *op, *err;
     uint32_t *stack;        /* index into stacks.list: where the call was made; 0 not known */
@@ -135,8 +141,8 @@ struct iot_events {
 /* Indexes of events are 32 bits wide in places. */
 #define IOT_EVENTS_MAX ((size_t)UINT32_MAX / 4)
 
-/* Sums over all that was recorded, where the model has but the newest of it. Bytes of asynchronous requests
- * are not among them. */
+/* Sums over all that was recorded, where the model has but the newest of it. Bytes of asynchronous
+ * requests are not among them. */
 struct iot_whole {
     uint64_t events; /* 0: the model has all */
     uint64_t data_ops, metadata_ops, sync_ops;
@@ -165,9 +171,10 @@ struct iot_trace {
     struct iot_arena *arena; /* holds the strings */
 };
 
-/* Reads a trace folder: the newest of it, where it has more events than there is memory for (newest.h).
- * Returns NULL after one line in `error` (what, file and byte offset, what to do) if nothing of it can be
- * used; damage that leaves something to use is salvaged and counted instead. Free with iot_trace_free. */
+/* Reads a trace folder: the newest of it, where it has more events than there is memory for
+ * (newest.h). Returns NULL after one line in `error` (what, file and byte offset, what to do) if
+ * nothing of it can be used; damage that leaves something to use is salvaged and counted instead.
+ * Free with iot_trace_free. */
 struct iot_trace *iot_trace_read(const char *folder, char error[512]);
 /* The same of a trace with more events than `most`, about; 0: than there is memory for. */
 struct iot_trace *iot_trace_read_newest(const char *folder, size_t most, char error[512]);

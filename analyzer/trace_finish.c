@@ -10,8 +10,8 @@
 enum other_end { OTHER_NONE, OTHER_DESC, OTHER_PATH, OTHER_NAME, OTHER_ADDRESS };
 
 /* What obj2 is: FORMAT.md, "What the rows mean". NAME: of what was to be opened, and the only
- * thing known of it if that failed. ADDRESS: of a socket, that becomes part of its name. A duplicate and the second end of a pipe have the name of
- * the first: they add nothing. */
+ * thing known of it if that failed. ADDRESS: of a socket, that becomes part of its name. A
+ * duplicate and the second end of a pipe have the name of the first: they add nothing. */
 static const uint8_t other_ends[IOT_OP_LIMIT] = {
     [IOT_OP_SENDFILE] = OTHER_DESC,     [IOT_OP_COPY_FILE_RANGE] = OTHER_DESC,
     [IOT_OP_ASYNC_SPLICE] = OTHER_DESC, [IOT_OP_BUFFER] = OTHER_DESC,

@@ -1,5 +1,5 @@
-/* Asynchronous requests: the row where one is handed over and those where it is found done become one
- * event, in a lane of requests. */
+/* Asynchronous requests: the row where one is handed over and those where it is found done become
+ * one event, in a lane of requests. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,7 +62,8 @@ static void gather(struct joining *j)
     const struct iot_trace *t = j->r->trace;
     const struct iot_events *e = &t->events;
     for (uint32_t l = 0; l < t->n_lanes; l++)
-        for (size_t i = t->lanes[l].first_event; i < t->lanes[l].first_event + t->lanes[l].n_events; i++) {
+        for (size_t i = t->lanes[l].first_event; i < t->lanes[l].first_event + t->lanes[l].n_events;
+             i++) {
             int done = e->op[i] == IOT_OP_ASYNC_DONE;
             if (!done && !is_request(e->op[i]))
                 continue;
@@ -155,7 +156,8 @@ static int gather_closed(struct joining *j)
     return 0;
 }
 
-/* Whether the window closed meanwhile: then what was under way may be over, and its token another's. */
+/* Whether the window closed meanwhile: then what was under way may be over, and its token
+ * another's. */
 static int closed_between(const struct joining *j, int64_t from_ns, int64_t to_ns)
 {
     size_t low = 0, high = j->n_closed;
@@ -169,8 +171,8 @@ static int closed_between(const struct joining *j, int64_t from_ns, int64_t to_n
     return low < j->n_closed && j->closed_ns[low] <= to_ns;
 }
 
-/* Requests with one token are done in the order they were made in. What is found done without having been
- * made is left out: it was found twice, or made out of sight. */
+/* Requests with one token are done in the order they were made in. What is found done without
+ * having been made is left out: it was found twice, or made out of sight. */
 static void join(struct joining *j)
 {
     size_t oldest = 0; /* of the wholes: that is not done */
@@ -249,7 +251,8 @@ static void put_in(struct iot_trace *t, const struct whole *w, struct iot_reques
 }
 
 /* Each whole gets the first lane of its kind that is free: how many they are by then. */
-static size_t place(const struct joining *j, size_t from, size_t to, uint32_t *depth_of, int64_t **ends)
+static size_t place(const struct joining *j, size_t from, size_t to, uint32_t *depth_of,
+                    int64_t **ends)
 {
     size_t n = 0, room = 0;
     for (size_t k = from; k < to; k++) {
@@ -270,7 +273,8 @@ static size_t place(const struct joining *j, size_t from, size_t to, uint32_t *d
 }
 
 /* Requests of one process and kind, by the lane they get and then in order. */
-static int add_lanes(struct joining *j, size_t from, size_t to, uint32_t *depth_of, uint32_t *number)
+static int add_lanes(struct joining *j, size_t from, size_t to, uint32_t *depth_of,
+                     uint32_t *number)
 {
     struct iot_reading *r = j->r;
     struct iot_trace *t = r->trace;

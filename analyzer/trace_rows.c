@@ -1,5 +1,5 @@
-/* The rows of all images into events and lanes: each image by itself, by whichever worker, into room
- * that was set apart for it; then one behind the other. */
+/* The rows of all images into events and lanes: each image by itself, by whichever worker, into
+ * room that was set apart for it; then one behind the other. */
 #include <stdlib.h>
 #include <string.h>
 

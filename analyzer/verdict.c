@@ -43,8 +43,9 @@ void iot_verdict_on_io(const struct iot_report *r, char text[IOT_VERDICT_BYTES])
 
     if (io < wall / 100 * LIMITS_FROM_PERCENT || !io) {
         if (io)
-            snprintf(text, IOT_VERDICT_BYTES, "I/O is not what limits this run: it adds %s to %s%s (%s).",
-                     adds.text, whole ? "" : "the recorded ", of.text, share.text);
+            snprintf(text, IOT_VERDICT_BYTES,
+                     "I/O is not what limits this run: it adds %s to %s%s (%s).", adds.text,
+                     whole ? "" : "the recorded ", of.text, share.text);
         else
             snprintf(text, IOT_VERDICT_BYTES, "I/O is not what limits %s%s: it adds nothing.",
                      whole ? "this run of " : "the recorded part of this run, ", of.text);
@@ -56,7 +57,8 @@ void iot_verdict_on_io(const struct iot_report *r, char text[IOT_VERDICT_BYTES])
     const struct iot_figures *f = &r->objects[most].figures;
     int waited = f->waited_ns > f->exposed_ns - f->waited_ns;
     snprintf(text, IOT_VERDICT_BYTES, "I/O adds %s to %s%s%s (%s), %s %s.", adds.text,
-             whole ? "this run of " : "the recorded ", of.text, whole ? "" : " of this run", share.text,
+             whole ? "this run of " : "the recorded ", of.text, whole ? "" : " of this run",
+             share.text,
              f->exposed_ns > io - f->exposed_ns ? "most of it" : "the largest part of it",
              causes[most][waited]);
 }

@@ -223,7 +223,8 @@ static int say(const struct words *w, const struct sum *s, struct iot_waited *to
     int most = OPENING;
     for (int d = 0; d < DOINGS; d++) {
         to->waited_ns += s->by_doing[d];
-        if (d != OPENING && s->by_doing[d] && (most == OPENING || s->by_doing[d] > s->by_doing[most]))
+        if (d != OPENING && s->by_doing[d] &&
+            (most == OPENING || s->by_doing[d] > s->by_doing[most]))
             most = d;
     }
     to->doing = doings[most];

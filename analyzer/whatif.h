@@ -10,9 +10,9 @@ struct iot_whatif_change {
         /* Every service times `scale` (0: none is left). */
         IOT_WHATIF_SCALE,
         /* A data call takes fixed latency + bytes / bandwidth; metadata and syncs stay. The fixed
-         * latency is `latency_ns`, or that of the line through these calls (fit.h). With a bandwidth no call is slower
-         * than it was: what was that fast came from memory. With a latency alone, the fitted
-         * fixed part of each call is replaced by it. */
+         * latency is `latency_ns`, or that of the line through these calls (fit.h). With a
+         * bandwidth no call is slower than it was: what was that fast came from memory. With a
+         * latency alone, the fitted fixed part of each call is replaced by it. */
         IOT_WHATIF_TRANSFER,
         /* As if the calls had been asynchronous: between two meetings with another lane (and up
          * to the lane's end) they run beside what else the lane does, one after the other, and

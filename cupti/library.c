@@ -34,7 +34,8 @@ static int look(struct dl_phdr_info *object, size_t bytes, void *user)
 {
     struct found *found = user;
     (void)bytes;
-    if (!object->dlpi_name || strncmp(basename(object->dlpi_name), found->name, strlen(found->name)))
+    if (!object->dlpi_name ||
+        strncmp(basename(object->dlpi_name), found->name, strlen(found->name)))
         return 0;
     snprintf(found->path, sizeof found->path, "%s", object->dlpi_name);
     return 1;

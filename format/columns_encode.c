@@ -51,8 +51,8 @@ static uint8_t *encode_definition(const struct iot_row *r, uint8_t *p)
 /* Half of a vector register on all that this is built for. */
 typedef uint64_t two_words __attribute__((vector_size(16)));
 
-/* Of a row's fields but its times, of which hardly two are alike: the bits that were ever set, and those that
- * always were. */
+/* Of a row's fields but its times, of which hardly two are alike: the bits that were ever set, and
+ * those that always were. */
 struct survey {
     two_words some_a, some_b, some_c, all_a, all_b, all_c;
 };
@@ -138,8 +138,8 @@ static int same(struct output *out, enum iot_column column, uint64_t differ, uin
     return 1;
 }
 
-/* Of a group of values, which together have these bits, as many as count; the others are 0. Also writes
- * up to 7 bytes behind its end. */
+/* Of a group of values, which together have these bits, as many as count; the others are 0. Also
+ * writes up to 7 bytes behind its end. */
 static inline uint8_t *put_group(uint8_t *p, const uint64_t v[IOT_PACKED_GROUP], uint64_t bits,
                                  size_t count)
 {
@@ -159,8 +159,8 @@ static inline uint8_t *put_group(uint8_t *p, const uint64_t v[IOT_PACKED_GROUP],
     return p + 1 + (count * width + 7) / 8;
 }
 
-/* A column with a value for every row, each as likely as any of its size. Whole groups are so many that they
- * have a loop of their own, without a count. */
+/* A column with a value for every row, each as likely as any of its size. Whole groups are so many
+ * that they have a loop of their own, without a count. */
 #define PACKED(column, value)                                                                      \
     do {                                                                                           \
         const struct iot_row *r = event(events, 0, contiguous);                                    \

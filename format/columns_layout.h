@@ -22,17 +22,17 @@ enum iot_column {
     IOT_COLUMNS
 };
 
-/* How a column's values are stored: varints but in PACKED, folded by zigzag but for gaps and spans, which
- * are hardly ever negative and the bulk of many traces. A column that is not there is SAME
+/* How a column's values are stored: varints but in PACKED, folded by zigzag but for gaps and spans,
+ * which are hardly ever negative and the bulk of many traces. A column that is not there is SAME
  * with 0. */
 enum iot_encoding {
     IOT_EACH = 0, /* one a row, as the column says */
     IOT_SAME = 1, /* one for all rows: the field itself, not a difference (BYTES: the difference) */
     IOT_RUNS = 2, /* like EACH, but behind two equal ones comes how many more there are (a plain
                    * varint), and then as if nothing had been before */
-    IOT_PACKED = 3, /* one a row: the first a varint, the others in groups: a byte that says how many bits
-                     * each of a group has, then these, the lowest of the first value first, padded to
-                     * a byte */
+    IOT_PACKED = 3, /* one a row: the first a varint, the others in groups: a byte that says how
+                     * many bits each of a group has, then these, the lowest of the first value
+                     * first, padded to a byte */
 };
 
 /* Values in a group; the last one may have fewer. */

@@ -17,7 +17,8 @@ enum { IOT_FORMAT_MAJOR = 1, IOT_FORMAT_MINOR = 0 };
 #define IOT_FILE_MAGIC "iotrace\n"
 #define IOT_FILE_SUFFIX ".iot"
 #define IOT_RUN_MARKER "run" /* an empty file: this folder holds a run */
-#define IOT_RANK_FOLDER "rank-" /* with the rank's number: the run of a rank, in the folder of its job */
+#define IOT_RANK_FOLDER                                                                            \
+    "rank-" /* with the rank's number: the run of a rank, in the folder of its job */
 
 enum {
     IOT_SEGMENT_BYTES = 128 * 1024,

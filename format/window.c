@@ -1,7 +1,7 @@
 #include "format/window.h"
 
-/* A decimal number with up to nine places, times `unit`. Returns where it ends; NULL: there is none, or it
- * is beyond 2^63. */
+/* A decimal number with up to nine places, times `unit`. Returns where it ends; NULL: there is
+ * none, or it is beyond 2^63. */
 static const char *number(const char *p, uint64_t *whole, uint64_t *billionths)
 {
     if (*p < '0' || *p > '9')
@@ -64,7 +64,8 @@ int iot_window_time(const char *text, uint64_t *ns)
 
 int iot_window_size(const char *text, uint64_t *bytes)
 {
-    static const struct unit units[] = {{"", 1}, {"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {0, 0}};
+    static const struct unit units[] = {
+        {"", 1}, {"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {0, 0}};
     return quantity(text, units, bytes);
 }
 

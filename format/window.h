@@ -1,5 +1,5 @@
-/* What part of a run is recorded: how it is asked for (the options of `iotrace run` and the IOTRACE_
- * variables have one syntax), and the page in which the processes of a run share it. */
+/* What part of a run is recorded: how it is asked for (the options of `iotrace run` and the
+ * IOTRACE_ variables have one syntax), and the page in which the processes of a run share it. */
 #ifndef IOT_FORMAT_WINDOW_H
 #define IOT_FORMAT_WINDOW_H
 

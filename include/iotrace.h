@@ -73,8 +73,9 @@ static inline void iot_range_end(void)
         end();
 }
 
-/* Nothing is recorded from here on, in no process of the run, but for what it takes to go on: a long job
- * is traced only where it matters. Each is of the whole run, whichever process calls it. */
+/* Nothing is recorded from here on, in no process of the run, but for what it takes to go on: a
+ * long job is traced only where it matters. Each is of the whole run, whichever process calls it.
+ */
 static inline void iot_pause(void)
 {
     static void (*pause_)(void);

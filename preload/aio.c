@@ -1,6 +1,6 @@
-/* POSIX's asynchronous I/O. libc makes it of threads of its own, whose calls do not come by here, so that
- * nothing counts twice. A request's control block says when it is done: it is looked at whenever the
- * program asks. */
+/* POSIX's asynchronous I/O. libc makes it of threads of its own, whose calls do not come by here,
+ * so that nothing counts twice. A request's control block says when it is done: it is looked at
+ * whenever the program asks. */
 #include <aio.h>
 #include <errno.h>
 
@@ -63,7 +63,8 @@ static int look(struct iot_thread *t, const struct aiocb64 *request, uint64_t no
     return 1;
 }
 
-static int look_at_all(struct iot_thread *t, const struct aiocb64 *const list[], int n, uint64_t now)
+static int look_at_all(struct iot_thread *t, const struct aiocb64 *const list[], int n,
+                       uint64_t now)
 {
     int done = 0;
     for (int k = 0; k < n; k++)
@@ -83,12 +84,14 @@ static uint16_t listed(const struct aiocb64 *request)
     }
 }
 
-/* A request that was refused is done at once: the row of its making is there already, for another thread
- * may find it done, and free it, before the call has returned. */
-static void refused(struct iot_thread *t, const void *request, int failure, uint64_t t0, uint64_t t1)
+/* A request that was refused is done at once: the row of its making is there already, for another
+ * thread may find it done, and free it, before the call has returned. */
+static void refused(struct iot_thread *t, const void *request, int failure, uint64_t t0,
+                    uint64_t t1)
 {
     look_of(request)->pending = 0;
-    iot_request_done(t, IOT_QUEUE_POSIX, (uint64_t)(uintptr_t)request, -(int64_t)failure, 0, t0, t1);
+    iot_request_done(t, IOT_QUEUE_POSIX, (uint64_t)(uintptr_t)request, -(int64_t)failure, 0, t0,
+                     t1);
 }
 
 #define SUBMIT(sym, operation, asked, params, args, block)                                         \
@@ -192,7 +195,8 @@ static void refused(struct iot_thread *t, const void *request, int failure, uint
 SUBMIT(aio_read, AIO_READ, IOT_OP_ASYNC_READ, (struct aiocb * request_), (request_), request_)
 SUBMIT(aio_read64, AIO_READ, IOT_OP_ASYNC_READ, (struct aiocb64 * request_), (request_), request_)
 SUBMIT(aio_write, AIO_WRITE, IOT_OP_ASYNC_WRITE, (struct aiocb * request_), (request_), request_)
-SUBMIT(aio_write64, AIO_WRITE, IOT_OP_ASYNC_WRITE, (struct aiocb64 * request_), (request_), request_)
+SUBMIT(aio_write64, AIO_WRITE, IOT_OP_ASYNC_WRITE, (struct aiocb64 * request_), (request_),
+       request_)
 SUBMIT(aio_fsync, AIO_FSYNC, IOT_OP_ASYNC_SYNC, (int operation, struct aiocb *request_),
        (operation, request_), request_)
 SUBMIT(aio_fsync64, AIO_FSYNC, IOT_OP_ASYNC_SYNC, (int operation, struct aiocb64 *request_),

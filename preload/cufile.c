@@ -1,6 +1,6 @@
-/* cuFile's functions. A handle is known by the descriptor that it was registered with. Calls that wait are
- * calls; those of a batch are requests; what a stream reads or writes when it comes to it (…Async) is a
- * request whose end nobody looks for. */
+/* cuFile's functions. A handle is known by the descriptor that it was registered with. Calls that
+ * wait are calls; those of a batch are requests; what a stream reads or writes when it comes to it
+ * (…Async) is a request whose end nobody looks for. */
 #include "preload/cufile.h"
 
 #include "preload/descriptors.h"
@@ -58,8 +58,8 @@ void cuFileHandleDeregister(void *file)
     IOT_FOREIGN(cuFileHandleDeregister)(file);
 }
 
-/* What it does to the file by libc's calls, where there is no GPUDirect, is not recorded again: the bytes
- * are this call's. So the thread has no buffers meanwhile. */
+/* What it does to the file by libc's calls, where there is no GPUDirect, is not recorded again: the
+ * bytes are this call's. So the thread has no buffers meanwhile. */
 #define MOVES(sym, operation, buffer)                                                              \
     ssize_t sym(void *file, buffer memory, size_t n, off_t at, off_t memory_at)                    \
     {                                                                                              \
@@ -73,13 +73,14 @@ void cuFileHandleDeregister(void *file)
         iot_speak(t);                                                                              \
         call.t1 = iot_now();                                                                       \
         call.err = result == -1 ? errno : result < 0 ? EIO : 0;                                    \
-        iot_timed_event(t, call,                                                                   \
-                        &(struct iot_row){.result = result,                                        \
-                                          .bytes = result > 0 ? result : 0,                        \
-                                          .offset = at,                                            \
-                                          .addr = (uint64_t)(uintptr_t)memory + (uint64_t)memory_at, \
-                                          .obj = obj,                                              \
-                                          .op = IOT_OP_##operation});                              \
+        iot_timed_event(                                                                           \
+            t, call,                                                                               \
+            &(struct iot_row){.result = result,                                                    \
+                              .bytes = result > 0 ? result : 0,                                    \
+                              .offset = at,                                                        \
+                              .addr = (uint64_t)(uintptr_t)memory + (uint64_t)memory_at,           \
+                              .obj = obj,                                                          \
+                              .op = IOT_OP_##operation});                                          \
         return result;                                                                             \
     }
 
@@ -118,8 +119,8 @@ static void asked(struct iot_thread *t, const struct iot_cufile_request *r, uint
                                            .queue = IOT_QUEUE_CUFILE});
 }
 
-struct iot_cufile_error cuFileBatchIOSubmit(void *batch, unsigned n, struct iot_cufile_request *requests,
-                                            unsigned flags)
+struct iot_cufile_error cuFileBatchIOSubmit(void *batch, unsigned n,
+                                            struct iot_cufile_request *requests, unsigned flags)
 {
     struct iot_thread *t = iot_foreign_enter();
     if (!t)
@@ -130,7 +131,8 @@ struct iot_cufile_error cuFileBatchIOSubmit(void *batch, unsigned n, struct iot_
     IOT_FOREIGN_CALL(struct iot_cufile_error, cuFileBatchIOSubmit, (batch, n, requests, flags))
     uint64_t t1 = iot_now();
     for (unsigned k = 0; result.error && k < n; k++)
-        iot_request_done(t, IOT_QUEUE_CUFILE, (uint64_t)(uintptr_t)requests[k].cookie, -EIO, 0, t0, t1);
+        iot_request_done(t, IOT_QUEUE_CUFILE, (uint64_t)(uintptr_t)requests[k].cookie, -EIO, 0, t0,
+                         t1);
     iot_request_call(t,
                      &(struct iot_row){.result = result.error ? -1 : (int64_t)n,
                                        .addr = IOT_QUEUE_CUFILE,
@@ -147,13 +149,15 @@ struct iot_cufile_error cuFileBatchIOGetStatus(void *batch, unsigned least, unsi
     if (!t)
         return IOT_FOREIGN(cuFileBatchIOGetStatus)(batch, least, n, events, timeout);
     uint64_t t0 = iot_now();
-    IOT_FOREIGN_CALL(struct iot_cufile_error, cuFileBatchIOGetStatus, (batch, least, n, events, timeout))
+    IOT_FOREIGN_CALL(struct iot_cufile_error, cuFileBatchIOGetStatus,
+                     (batch, least, n, events, timeout))
     uint64_t t1 = iot_now();
     unsigned found = result.error ? 0 : *n;
     for (unsigned k = 0; k < found; k++)
         if (events[k].status != IOT_CUFILE_WAITING && events[k].status != IOT_CUFILE_PENDING)
             iot_request_done(t, IOT_QUEUE_CUFILE, (uint64_t)(uintptr_t)events[k].cookie,
-                             events[k].status == IOT_CUFILE_COMPLETE ? (int64_t)events[k].result : -EIO,
+                             events[k].status == IOT_CUFILE_COMPLETE ? (int64_t)events[k].result
+                                                                     : -EIO,
                              0, t0, t1);
     if (least || found)
         iot_request_call(t,

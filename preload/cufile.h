@@ -1,4 +1,5 @@
-/* cuFile (GPUDirect Storage), as far as its functions move bytes: what its header declares, in our words. */
+/* cuFile (GPUDirect Storage), as far as its functions move bytes: what its header declares, in our
+ * words. */
 #ifndef IOT_PRELOAD_CUFILE_H
 #define IOT_PRELOAD_CUFILE_H
 

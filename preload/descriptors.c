@@ -150,7 +150,8 @@ uint32_t iot_descriptor_opened(struct iot_thread *t, int fd, uint32_t name, int 
     return define(t, fd, &st, name, bits, size_of(fd, &st), iot_residency(fd, &st, flags));
 }
 
-uint32_t iot_descriptor_address(struct iot_thread *t, int fd, const struct sockaddr *to, socklen_t n)
+uint32_t iot_descriptor_address(struct iot_thread *t, int fd, const struct sockaddr *to,
+                                socklen_t n)
 {
     char text[IOT_ADDRESS_BYTES];
     size_t bytes = iot_kernel_address(fd, to, n, text);

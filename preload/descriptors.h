@@ -37,9 +37,10 @@ static inline uint32_t iot_descriptor_known(struct iot_thread *t, int fd)
  * `peer_ino`: of the other end of a socketpair, else 0. Returns its number. */
 uint32_t iot_descriptor_opened(struct iot_thread *t, int fd, uint32_t name, int flags,
                                uint64_t peer_ino);
-/* A string of the trace: the address of a socket, as kernel_names.h has it; 0 if it has none. `to`: the one
- * asked for, or NULL. */
-uint32_t iot_descriptor_address(struct iot_thread *t, int fd, const struct sockaddr *to, socklen_t n);
+/* A string of the trace: the address of a socket, as kernel_names.h has it; 0 if it has none. `to`:
+ * the one asked for, or NULL. */
+uint32_t iot_descriptor_address(struct iot_thread *t, int fd, const struct sockaddr *to,
+                                socklen_t n);
 
 /* A duplicate of the descriptor numbered `of`. */
 uint32_t iot_descriptor_dup(struct iot_thread *t, int fd, uint32_t of);
@@ -54,8 +55,9 @@ void iot_descriptors_forget(void);
 /* The inode of an open descriptor; 0 if there is none. */
 uint64_t iot_descriptor_inode(int fd);
 
-/* A path as a string of the trace: absolute; a relative one with the working directory in front, or, below
- * another directory's descriptor, with byte 1, that descriptor's number and "/" in front. */
+/* A path as a string of the trace: absolute; a relative one with the working directory in front,
+ * or, below another directory's descriptor, with byte 1, that descriptor's number and "/" in front.
+ */
 uint32_t iot_path(struct iot_thread *t, int dirfd, const char *path);
 
 /* The working directory has changed. */

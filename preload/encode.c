@@ -12,8 +12,8 @@
 #include "preload/sys.h"
 
 enum {
-    /* Bytes an event at which there is little left to gain: a loop's columns are two clock readings,
-     * whose low bits are noise, and compressing them took longer than making them. */
+    /* Bytes an event at which there is little left to gain: a loop's columns are two clock
+     * readings, whose low bits are noise, and compressing them took longer than making them. */
     SMALL_ENOUGH = 4,
     PAYLOAD_MAX = IOT_HALF_ROWS * IOT_ENCODED_ROW_MAX + IOT_ENCODED_FIXED_MAX,
 };
@@ -86,8 +86,8 @@ static size_t padded(size_t bytes)
     return (bytes + 7) / 8 * 8;
 }
 
-/* Makes the pages of the next `bytes` bytes ready, and some more with them: as much again as of the segment
- * is in use, so that who records little takes little of the disk. 0 or -1. */
+/* Makes the pages of the next `bytes` bytes ready, and some more with them: as much again as of the
+ * segment is in use, so that who records little takes little of the disk. 0 or -1. */
 static int room_ready(struct iot_room *room, size_t bytes)
 {
     enum { PAGE = 4096, AHEAD_MAX = 8 * PAGE };
@@ -173,9 +173,10 @@ static size_t columns(const struct iot_half *half, uint32_t n, uint32_t kind, ui
                                      : iot_columns_encode(half->rows, n, to, counts);
 }
 
-/* With no workspace free: columns straight into the segment, as they are. Returns how many definitions there
- * were, or -1. */
-static int encode_stored(struct iot_thread *t, const struct iot_half *half, uint32_t n, uint32_t kind)
+/* With no workspace free: columns straight into the segment, as they are. Returns how many
+ * definitions there were, or -1. */
+static int encode_stored(struct iot_thread *t, const struct iot_half *half, uint32_t n,
+                         uint32_t kind)
 {
     size_t most = sizeof(struct iot_block_header) + n * IOT_ENCODED_ROW_MAX + IOT_ENCODED_FIXED_MAX;
     uint8_t *at = place(t, kind, most);
@@ -188,16 +189,16 @@ static int encode_stored(struct iot_thread *t, const struct iot_half *half, uint
     room->at -= surplus;
     room->left += (uint32_t)surplus;
     room->ready += (uint32_t)surplus;
-    /* Encoding leaves traces behind its end, where the room for the directory was too large; a reader takes
-     * what is not 0 there for the next block. */
+    /* Encoding leaves traces behind its end, where the room for the directory was too large; a
+     * reader takes what is not 0 there for the next block. */
     memset(at + sizeof(struct iot_block_header) + bytes, 0,
            IOT_COLUMNS * IOT_DIRECTORY_ENTRY + sizeof(uint64_t));
     seal(t, half, &counts, IOT_CODEC_STORED, bytes, bytes, at);
     return (int)counts.definitions;
 }
 
-static int encode_packed(struct iot_thread *t, const struct iot_half *half, uint32_t n, uint32_t kind,
-                         struct workspace *w)
+static int encode_packed(struct iot_thread *t, const struct iot_half *half, uint32_t n,
+                         uint32_t kind, struct workspace *w)
 {
     struct iot_counts counts;
     size_t raw = columns(half, n, kind, w->columns, &counts);

@@ -40,7 +40,8 @@ static int wants_addition(char *const envp[], size_t *count)
 static char **extended(char *const envp[], size_t n, size_t *bytes)
 {
     *bytes = (n + 2) * sizeof *envp + sizeof VARIABLE + strlen(iot_image.folder);
-    long at = iot_sys(SYS_mmap, 0, *bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    long at =
+        iot_sys(SYS_mmap, 0, *bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (at < 0 && at > -4096)
         return NULL;
     char **list = (char **)at;

@@ -95,8 +95,8 @@ static uint32_t descriptor_path(struct iot_thread *t, int fd, const char *path)
 
 EXEC(execve, (const char *path, char *const argv[], char *const envp[]), execve,
      (path, argv, a.envp), iot_path, AT_FDCWD, path, envp)
-EXEC(execv, (const char *path, char *const argv[]), execve, (path, argv, a.envp), iot_path, AT_FDCWD,
-     path, environ)
+EXEC(execv, (const char *path, char *const argv[]), execve, (path, argv, a.envp), iot_path,
+     AT_FDCWD, path, environ)
 EXEC(execvp, (const char *path, char *const argv[]), execvpe, (path, argv, a.envp), program_name,
      AT_FDCWD, path, environ)
 EXEC(execvpe, (const char *path, char *const argv[], char *const envp[]), execvpe,

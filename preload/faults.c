@@ -12,11 +12,13 @@
 #include "preload/text.h"
 
 enum {
-    LOOK_NS = 1000 * 1000,  /* from one look to the next */
-    LONG_NS = 100 * 1000,   /* a call that may have waited: looked at behind it, whenever the last was */
-    LEAST_NS = 20 * 1000,   /* less is not told from what a switch to another thread and back costs */
-    /* How often the run queue is asked for at most: that takes 2 us in a program of one thread, 20 us and
-     * more in others. */
+    LOOK_NS = 1000 * 1000, /* from one look to the next */
+    /* a call that may have waited: looked at behind it, whenever the last was */
+    LONG_NS = 100 * 1000,
+    /* less is not told from what a switch to another thread and back costs */
+    LEAST_NS = 20 * 1000,
+    /* How often the run queue is asked for at most: that takes 2 us in a program of one thread, 20
+     * us and more in others. */
     RUNQUEUE_NS = 10 * 1000 * 1000,
     RUNQUEUE_CHILD_NS = 100 * 1000 * 1000,
     FEW_TIMES = 4,
@@ -47,8 +49,8 @@ static __attribute__((always_inline)) inline void read_into(const char *path, ch
         __atomic_fetch_add(&iot_process->file->own_read_bytes, (uint64_t)n, __ATOMIC_RELAXED);
 }
 
-/* Children may be told to live in another space of process numbers (unshare, setns). The first one there is
- * its init, and with that the space ends: it must be one of the program's. */
+/* Children may be told to live in another space of process numbers (unshare, setns). The first one
+ * there is its init, and with that the space ends: it must be one of the program's. */
 static int children_live_here(void)
 {
     char here[32], there[32];
@@ -59,8 +61,8 @@ static int children_live_here(void)
            !memcmp(here, there, (size_t)n);
 }
 
-/* Another thread could meet the descriptor that this needs, and close it or get the next number: so a
- * child in our memory with descriptors of its own does it, as a child of vfork would. It gives no
+/* Another thread could meet the descriptor that this needs, and close it or get the next number: so
+ * a child in our memory with descriptors of its own does it, as a child of vfork would. It gives no
  * SIGCHLD, and no wait of the program's finds it. */
 static __attribute__((noinline)) void read_by_child(const char *path, char *text, long size)
 {
@@ -113,8 +115,8 @@ static int may_ask(const struct iot_look *last, const struct iot_look *now)
     return now->mono_ns - last->asked_ns >= every;
 }
 
-/* What the thread waited for a CPU since the last look: each time it had none, because it waited for
- * something else or had to make room, as long as at those between the two latest answers. */
+/* What the thread waited for a CPU since the last look: each time it had none, because it waited
+ * for something else or had to make room, as long as at those between the two latest answers. */
 static uint64_t waited_ns(struct iot_look *last, const struct iot_thread *t,
                           const struct iot_look *now)
 {
@@ -151,8 +153,8 @@ static void find_rate(const struct iot_look *now)
     look_ticks = (uint64_t)(rate * LOOK_NS);
 }
 
-/* What was before is none of what is to be told. Of a thread that hardly ever had to wait for a CPU, as a
- * new one, that is little. */
+/* What was before is none of what is to be told. Of a thread that hardly ever had to wait for a
+ * CPU, as a new one, that is little. */
 static void begin_looking(struct iot_thread *t, const struct iot_look *now)
 {
     find_rate(now);
@@ -192,8 +194,8 @@ static void tell(struct iot_thread *t, const struct iot_look *now)
                                    .op = IOT_OP_FAULTS});
 }
 
-/* A signal handler's calls are not looked at while a look is under way that it came into; unless that
- * look was left by longjmp. */
+/* A signal handler's calls are not looked at while a look is under way that it came into; unless
+ * that look was left by longjmp. */
 static int begin_look(struct iot_thread *t)
 {
     uintptr_t stack = iot_stack_at();

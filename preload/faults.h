@@ -1,10 +1,10 @@
 /* The time that threads lose to page faults on mapped files. A fault makes no call: while a mapping
- * lives that may have pages to be fetched, each thread's clocks and counts of faults are looked at as it
- * enters and leaves calls, at most every millisecond; in a row `faults` the time between two such looks
- * in which it neither ran nor was ready to.
+ * lives that may have pages to be fetched, each thread's clocks and counts of faults are looked at
+ * as it enters and leaves calls, at most every millisecond; in a row `faults` the time between two
+ * such looks in which it neither ran nor was ready to.
  *
- * No more is done for it elsewhere than one comparison that is made anyhow: as long as a thread has to be
- * looked at, its generation is not that of its process. */
+ * No more is done for it elsewhere than one comparison that is made anyhow: as long as a thread has
+ * to be looked at, its generation is not that of its process. */
 #ifndef IOT_PRELOAD_FAULTS_H
 #define IOT_PRELOAD_FAULTS_H
 
@@ -24,12 +24,12 @@ void iot_faults_look(struct iot_thread *t);
 
 /* There are pages to be fetched from now on, perhaps by threads that make no call. */
 void iot_faults_begin(void);
-/* Says how many faults of the process were never looked at: what these cost cannot be told from other ways
- * to wait without a call. */
+/* Says how many faults of the process were never looked at: what these cost cannot be told from
+ * other ways to wait without a call. */
 void iot_faults_end(struct iot_thread *t);
 
-/* From now on there are no looks, which ask the kernel for what a filter of system calls may kill for;
- * then mappings need not be followed either. */
+/* From now on there are no looks, which ask the kernel for what a filter of system calls may kill
+ * for; then mappings need not be followed either. */
 void iot_faults_stop(void);
 int iot_faults_stopped(void);
 

@@ -39,8 +39,8 @@ static void *base_of(void *symbol)
     return symbol && dladdr(symbol, &info) ? info.dli_fbase : NULL;
 }
 
-/* What was loaded into a scope of its own is not behind us; each object is asked. It is opened outside of
- * the walk over all, which holds a lock that opening takes last. */
+/* What was loaded into a scope of its own is not behind us; each object is asked. It is opened
+ * outside of the walk over all, which holds a lock that opening takes last. */
 static void *look_everywhere(const char *name)
 {
     void *ours = base_of((void *)(uintptr_t)look_everywhere);
@@ -57,8 +57,8 @@ static void *look_everywhere(const char *name)
     }
 }
 
-/* What is remembered must not go away: the library that it lies in stays loaded, also where the program
- * lets go of it. 0: it is going already. */
+/* What is remembered must not go away: the library that it lies in stays loaded, also where the
+ * program lets go of it. 0: it is going already. */
 static int stays(void *symbol)
 {
     Dl_info info;

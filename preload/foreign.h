@@ -13,7 +13,8 @@
 #include "preload/cufile.h"
 #include "preload/record.h"
 
-/* liburing's ring, as far as it is the same in all releases: what the kernel shares with the program. */
+/* liburing's ring, as far as it is the same in all releases: what the kernel shares with the
+ * program. */
 struct io_uring {
     struct {
         uint32_t *head, *tail, *mask, *entries, *flags, *dropped, *array;
@@ -55,15 +56,15 @@ struct iot_thread *iot_foreign_enter(void);
 /* The same outside the window, too, for what the part behind cannot be understood without. */
 struct iot_thread *iot_foreign_enter_always(void);
 
-/* Whether the thread is in such a function, called by a wrapper. One that was left by longjmp stood deeper
- * than what comes now. */
+/* Whether the thread is in such a function, called by a wrapper. One that was left by longjmp stood
+ * deeper than what comes now. */
 static inline int iot_inside(const struct iot_thread *t)
 {
     return t->inside && iot_stack_at() < t->inside;
 }
 
-/* Calls it for a thread that records: what it does by libc's syscall is not recorded again. Declares
- * `result`. */
+/* Calls it for a thread that records: what it does by libc's syscall is not recorded again.
+ * Declares `result`. */
 #define IOT_FOREIGN_CALL(ret, sym, args)                                                           \
     t->inside = iot_stack_at();                                                                    \
     ret result = IOT_FOREIGN(sym) args;                                                            \

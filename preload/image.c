@@ -206,8 +206,8 @@ static const char *exe_name(void)
     return slash ? slash + 1 : path;
 }
 
-/* The last one first: of a thousand ranks that start together, one finds that those above it are not
- * there. */
+/* The last one first: of a thousand ranks that start together, one finds that those above it are
+ * not there. */
 static int make_folders(char *path)
 {
     long r = iot_sys(SYS_mkdirat, AT_FDCWD, path, 0755);
@@ -224,8 +224,8 @@ static int make_folders(char *path)
     return r == 0 || r == -EEXIST ? 0 : -1;
 }
 
-/* A rank that is the first process of its run has a folder of its own in the one that was asked for:
- * with numbered siblings the last of a thousand ranks would try a thousand names. */
+/* A rank that is the first process of its run has a folder of its own in the one that was asked
+ * for: with numbered siblings the last of a thousand ranks would try a thousand names. */
 static size_t add_rank(char *folder, size_t n, const char *rank, size_t digits)
 {
     memcpy(folder + n, "/" IOT_RANK_FOLDER, sizeof "/" IOT_RANK_FOLDER - 1);
@@ -329,8 +329,8 @@ static int map_process(void)
 __attribute__((constructor)) static void image_start(int argc, char **argv, char **envp)
 {
     iot_real_start();
-    /* NVTX loads us as a plug-in (nvtx.c) also where we were not preloaded: then nothing of ours stands
-     * before libc's functions, and there is nothing to record. */
+    /* NVTX loads us as a plug-in (nvtx.c) also where we were not preloaded: then nothing of ours
+     * stands before libc's functions, and there is nothing to record. */
     if (!iot_modules_behind() || map_process())
         return;
     iot_clock_start(variable(envp, "IOTRACE_CLOCK"));

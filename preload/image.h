@@ -23,8 +23,8 @@ struct iot_image {
 };
 extern IOT_OURS struct iot_image iot_image;
 
-/* What the kernel has counted for the calling process so far. Returns the bytes that it read to know
- * that, which are not yet among `called`; 0 if the kernel does not say. */
+/* What the kernel has counted for the calling process so far. Returns the bytes that it read to
+ * know that, which are not yet among `called`; 0 if the kernel does not say. */
 size_t iot_image_usage(struct iot_usage *usage, struct iot_called *called);
 
 #endif

@@ -64,8 +64,8 @@ static uint32_t take(struct iot_kept_ring *ring)
         if (!__atomic_compare_exchange_n(&ring->head, &at, at + 1, 0, __ATOMIC_ACQ_REL,
                                          __ATOMIC_ACQUIRE))
             continue;
-        /* There are fewer segments to be filled than places, for the header takes one: nobody puts one here
-         * before. */
+        /* There are fewer segments to be filled than places, for the header takes one: nobody puts
+         * one here before. */
         __atomic_store_n(place, 0, __ATOMIC_RELEASE);
         return segment;
     }

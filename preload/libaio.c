@@ -31,8 +31,9 @@ static const struct completions *ring_of(aio_context_t id)
 static const struct completions *new_ring(aio_context_t id)
 {
     const void *ring = (const void *)(uintptr_t)id;
-    return iot_readable(ring, sizeof(struct completions)) == sizeof(struct completions) ? ring_of(id)
-                                                                                        : NULL;
+    return iot_readable(ring, sizeof(struct completions)) == sizeof(struct completions)
+               ? ring_of(id)
+               : NULL;
 }
 
 static struct iot_context *context_of(aio_context_t id)
@@ -46,7 +47,8 @@ static struct iot_context *context_of(aio_context_t id)
     const struct completions *ring = new_ring(id);
     for (int k = 0; ring && k < IOT_CONTEXTS_MAX; k++) {
         uint64_t none = 0;
-        if (!__atomic_compare_exchange_n(&all[k].id, &none, id, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        if (!__atomic_compare_exchange_n(&all[k].id, &none, id, 0, __ATOMIC_ACQ_REL,
+                                         __ATOMIC_RELAXED))
             continue;
         all[k].seen = ring->head;
         all[k].last = iot_process->file->start.ticks;
@@ -140,15 +142,16 @@ static void end(const struct call *c, uint16_t op, long result, long least)
     long waited = least > c->there ? least - c->there : 0;
     if (c->context)
         look(c->t, c->context, t1);
-    iot_request_call(
-        c->t,
-        &(struct iot_row){
-            .result = result < 0 ? -1 : result, .offset = waited, .addr = IOT_QUEUE_LIBAIO, .op = op},
-        c->t0, t1, result < 0 ? (int)-result : 0);
+    iot_request_call(c->t,
+                     &(struct iot_row){.result = result < 0 ? -1 : result,
+                                       .offset = waited,
+                                       .addr = IOT_QUEUE_LIBAIO,
+                                       .op = op},
+                     c->t0, t1, result < 0 ? (int)-result : 0);
 }
 
-/* As far as the kernel can read them: it takes no more than the ring has room for, and none behind one
- * that it can't read. */
+/* As far as the kernel can read them: it takes no more than the ring has room for, and none behind
+ * one that it can't read. */
 static struct call begin_submit(struct iot_thread *t, aio_context_t id, long n, struct iocb **list)
 {
     struct call c = begin(t, id);
@@ -173,7 +176,8 @@ static void end_submit(const struct call *c, struct iocb **list, long result)
     uint64_t now = iot_now();
     long refused = result < 0 ? result : -EAGAIN;
     for (long k = result < 0 ? 0 : result; k < c->made; k++)
-        iot_request_done(c->t, IOT_QUEUE_LIBAIO, (uint64_t)(uintptr_t)list[k], refused, 0, c->t0, now);
+        iot_request_done(c->t, IOT_QUEUE_LIBAIO, (uint64_t)(uintptr_t)list[k], refused, 0, c->t0,
+                         now);
     end(c, IOT_OP_IO_SUBMIT, result, 0);
 }
 

@@ -4,7 +4,8 @@
 
 #include "preload/record.h"
 
-/* The same calls by number: makes the call behind the wrapper, and sets errno as libc's syscall does. */
+/* The same calls by number: makes the call behind the wrapper, and sets errno as libc's syscall
+ * does. */
 int iot_libaio_number(long number);
 long iot_libaio_syscall(struct iot_thread *t, long number, const long a[6]);
 

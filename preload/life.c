@@ -197,12 +197,12 @@ JOIN(thrd_join, (thrd_t thread, int *result), (thread, result))
 #define FORK(sym)                                                                                  \
     pid_t sym(void)                                                                                \
     {                                                                                              \
-        struct iot_thread *t = iot_enter_always();                                                        \
+        struct iot_thread *t = iot_enter_always();                                                 \
         if (!t)                                                                                    \
             return iot_real.sym();                                                                 \
         IOT_TIMED(pid_t, sym, ())                                                                  \
         if (result == 0) {                                                                         \
-            iot_enter_always(); /* a trace of its own, from the first moment */                           \
+            iot_enter_always(); /* a trace of its own, from the first moment */                    \
             return 0;                                                                              \
         }                                                                                          \
         return (pid_t)iot_timed_event(t, call,                                                     \
@@ -244,11 +244,13 @@ int daemon(int stay, int keep)
 }
 
 /* Called by vfork (vfork.S) before the child is made; the child and then the parent call the
- * second. While the child lives its parent's thread stands still, so that it can use its buffers. */
+ * second. While the child lives its parent's thread stands still, so that it can use its buffers.
+ */
 void iot_vfork_before(void);
 pid_t iot_vfork_after(long result);
 
-/* The vforks that have not come back, of children within children: all of them run in this thread. */
+/* The vforks that have not come back, of children within children: all of them run in this thread.
+ */
 enum { VFORKS_MAX = 4 };
 static __thread struct {
     uint32_t pid; /* vfork_pid of who called it */
@@ -346,7 +348,7 @@ CLONE(__clone)
             const posix_spawnattr_t *restrict attributes, char *const argv[restrict],              \
             char *const envp[restrict])                                                            \
     {                                                                                              \
-        struct iot_thread *t = iot_enter_always();                                                        \
+        struct iot_thread *t = iot_enter_always();                                                 \
         if (!t)                                                                                    \
             return iot_real.sym(pid, path, actions, attributes, argv, envp);                       \
         pid_t child = -1;                                                                          \

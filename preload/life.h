@@ -12,11 +12,12 @@ void iot_life_began(struct iot_thread *t, uint32_t parent_lane);
 
 int iot_life_start(void);
 
-/* The kernel's number of a thread of this process; 0 if it has recorded nothing yet, or has ended. */
+/* The kernel's number of a thread of this process; 0 if it has recorded nothing yet, or has ended.
+ */
 uint32_t iot_life_tid(pthread_t thread);
 
-/* Where main has ended before, the process is ended by the last thread, which had ended too: it records
- * again. */
+/* Where main has ended before, the process is ended by the last thread, which had ended too: it
+ * records again. */
 void iot_life_again(void);
 
 /* The thread that ends the process: its `exit` row, then the file is closed. */

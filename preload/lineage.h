@@ -1,6 +1,6 @@
-/* Where in memory the bytes of a call lie, for processes in which that says something: copies to and
- * from a GPU are joined with the reads that filled their buffer and the writes that emptied it. All
- * others pay neither bytes nor more than a few instructions for it.
+/* Where in memory the bytes of a call lie, for processes in which that says something: copies to
+ * and from a GPU are joined with the reads that filled their buffer and the writes that emptied it.
+ * All others pay neither bytes nor more than a few instructions for it.
  */
 #ifndef IOT_PRELOAD_LINEAGE_H
 #define IOT_PRELOAD_LINEAGE_H
@@ -29,8 +29,8 @@ static inline uint64_t iot_buffer(const void *memory)
     return iot_lineage ? (uint64_t)(uintptr_t)memory : 0;
 }
 
-/* A row's `addr` and `obj2` for bytes that lie in several pieces of memory: of a call that moved `bytes`,
- * and so has read the list. */
+/* A row's `addr` and `obj2` for bytes that lie in several pieces of memory: of a call that moved
+ * `bytes`, and so has read the list. */
 uint64_t iot_pieces_addr(int64_t bytes, const struct iovec *pieces, size_t n);
 uint32_t iot_pieces_length(int64_t bytes, const struct iovec *pieces, size_t n);
 

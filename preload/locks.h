@@ -86,7 +86,7 @@ void iot_lock_signal(uint16_t op, const void *cond, const void *mutex);
  * `waited` stands for. */
 #define IOT_WAIT_FOR(operation, address, expression, error)                                        \
     ({                                                                                             \
-        struct iot_thread *t = iot_enter_wait();                                                        \
+        struct iot_thread *t = iot_enter_wait();                                                   \
         iot_lock_begin_waiting(address);                                                           \
         struct iot_timed call = {.t0 = iot_now()};                                                 \
         int waited = expression;                                                                   \

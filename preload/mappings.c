@@ -12,8 +12,8 @@
 
 enum {
     MAPPINGS = 512, /* more are not followed */
-    /* When a mapping ends, this share of the time it lived may be spent on looking at its pages, within
-     * these bounds: about 5 us and 0.5 ms. */
+    /* When a mapping ends, this share of the time it lived may be spent on looking at its pages,
+     * within these bounds: about 5 us and 0.5 ms. */
     LIFE_SHARE = 1000,
     NS_A_PAGE = 20,
     PAGES_AT_LEAST = 128,
@@ -95,8 +95,8 @@ static int is_memory(int fd)
 void iot_mappings_add(const void *at, size_t bytes, int protection, int fd, int64_t offset)
 {
     struct stat st;
-    if (protection & PROT_EXEC || iot_faults_stopped() || iot_sys(SYS_fstat, fd, &st) || !S_ISREG(st.st_mode) ||
-        st.st_size <= offset || is_memory(fd))
+    if (protection & PROT_EXEC || iot_faults_stopped() || iot_sys(SYS_fstat, fd, &st) ||
+        !S_ISREG(st.st_mode) || st.st_size <= offset || is_memory(fd))
         return;
     struct mapping *m = take();
     if (!m)

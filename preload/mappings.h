@@ -1,5 +1,5 @@
-/* The files that are mapped into memory, as long as they are: what of each the page cache held when it
- * was mapped, and what when that ends. The rows are `resident`. */
+/* The files that are mapped into memory, as long as they are: what of each the page cache held when
+ * it was mapped, and what when that ends. The rows are `resident`. */
 #ifndef IOT_PRELOAD_MAPPINGS_H
 #define IOT_PRELOAD_MAPPINGS_H
 

@@ -1,5 +1,5 @@
-/* System V semaphores and message queues, and POSIX ones: messages between processes that are named by
- * a number or a path. */
+/* System V semaphores and message queues, and POSIX ones: messages between processes that are named
+ * by a number or a path. */
 #include <mqueue.h>
 #include <stdarg.h>
 #include <sys/msg.h>
@@ -37,7 +37,7 @@ static void record_semaphores(struct iot_thread *t, int id, const struct sembuf 
 #define SEMOP(sym, params, args)                                                                   \
     int sym params                                                                                 \
     {                                                                                              \
-        struct iot_thread *t = iot_enter_wait();                                                        \
+        struct iot_thread *t = iot_enter_wait();                                                   \
         if (!t || !ops)                                                                            \
             return iot_real.sym args;                                                              \
         IOT_TIMED(int, sym, args)                                                                  \
@@ -76,7 +76,7 @@ int semctl(int id, int number, int command, ...)
 #define SENDS(ret, sym, operation, params, args, name)                                             \
     ret sym params                                                                                 \
     {                                                                                              \
-        struct iot_thread *t = iot_enter_wait();                                                        \
+        struct iot_thread *t = iot_enter_wait();                                                   \
         if (!t)                                                                                    \
             return iot_real.sym args;                                                              \
         uint32_t obj = name;                                                                       \
@@ -89,7 +89,7 @@ int semctl(int id, int number, int command, ...)
 #define RECEIVES(sym, operation, params, args, name)                                               \
     ssize_t sym params                                                                             \
     {                                                                                              \
-        struct iot_thread *t = iot_enter_wait();                                                        \
+        struct iot_thread *t = iot_enter_wait();                                                   \
         if (!t)                                                                                    \
             return iot_real.sym args;                                                              \
         uint32_t obj = name;                                                                       \
@@ -115,8 +115,8 @@ static uint32_t queue_of(struct iot_thread *t, mqd_t queue)
     return name;
 }
 
-static mqd_t queue_opened(struct iot_thread *t, struct iot_timed call, mqd_t queue, const char *name,
-                          int flags)
+static mqd_t queue_opened(struct iot_thread *t, struct iot_timed call, mqd_t queue,
+                          const char *name, int flags)
 {
     uint32_t path = queue < 0 ? 0 : iot_string(t, "/dev/mqueue", 11, name, strnlen(name, 256));
     uint32_t obj = queue < 0 ? 0 : iot_descriptor_opened(t, queue, path, flags, 0);

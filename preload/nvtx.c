@@ -64,8 +64,8 @@ struct kept {
     char bytes[];
 };
 
-/* Room that stays, of pages of our own: the program's allocator may be what is being annotated. NULL without
- * memory. There is no lock that a fork or a signal could leave taken. */
+/* Room that stays, of pages of our own: the program's allocator may be what is being annotated.
+ * NULL without memory. There is no lock that a fork or a signal could leave taken. */
 static char *room_for(size_t bytes)
 {
     static struct kept *current;
@@ -80,8 +80,8 @@ static char *room_for(size_t bytes)
                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (fresh < 0 && fresh > -4096)
             return NULL;
-        if (!__atomic_compare_exchange_n(&current, &pages, (struct kept *)fresh, 0, __ATOMIC_RELEASE,
-                                         __ATOMIC_RELAXED))
+        if (!__atomic_compare_exchange_n(&current, &pages, (struct kept *)fresh, 0,
+                                         __ATOMIC_RELEASE, __ATOMIC_RELAXED))
             iot_sys(SYS_munmap, fresh, KEPT_BYTES); /* another was first */
     }
 }

@@ -31,7 +31,7 @@ static int is_done(const void *once)
 #define ONCE(sym, once_type, give)                                                                 \
     static __attribute__((noinline)) int sym##_slow(once_type *once, void (*routine)(void))        \
     {                                                                                              \
-        struct iot_thread *t = iot_enter_wait();                                                        \
+        struct iot_thread *t = iot_enter_wait();                                                   \
         struct doing mine = {.routine = routine, .once = once}, *outer = doing;                    \
         doing = &mine;                                                                             \
         struct iot_timed call = {.t0 = iot_now()};                                                 \

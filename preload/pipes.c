@@ -19,7 +19,7 @@ static int paired(struct iot_thread *t, struct iot_timed call, uint16_t op, int 
 #define PAIR(sym, operation, params, args, flags, peers)                                           \
     int sym params                                                                                 \
     {                                                                                              \
-        struct iot_thread *t = iot_enter_always();                                                        \
+        struct iot_thread *t = iot_enter_always();                                                 \
         if (!t)                                                                                    \
             return iot_real.sym args;                                                              \
         IOT_TIMED(int, sym, args)                                                                  \
@@ -100,7 +100,7 @@ static int accepted(struct iot_thread *t, struct iot_timed call, uint16_t op, ui
 #define ACCEPT(sym, operation, params, args)                                                       \
     int sym params                                                                                 \
     {                                                                                              \
-        struct iot_thread *t = iot_enter_always();                                                        \
+        struct iot_thread *t = iot_enter_always();                                                 \
         if (!t)                                                                                    \
             return iot_real.sym args;                                                              \
         uint32_t listening = iot_descriptor(t, fd);                                                \

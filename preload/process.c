@@ -52,8 +52,8 @@ int iot_pages_ready(void *from, size_t bytes)
     return r == 0 || r == -EINVAL ? 0 : -1;
 }
 
-/* The segments handed out and their limit are one word, so that cutting the file at an exit and another
- * thread taking a segment at that moment do not miss each other. */
+/* The segments handed out and their limit are one word, so that cutting the file at an exit and
+ * another thread taking a segment at that moment do not miss each other. */
 struct segments {
     uint32_t next, limit;
 };
@@ -93,8 +93,8 @@ static uint64_t limit_of(int resource)
     return limit.rlim_cur;
 }
 
-/* The size of the file and of its mapping is one thread's to change: a second one, late with the size that
- * it took to be larger, would cut the file. No signal comes in meanwhile. */
+/* The size of the file and of its mapping is one thread's to change: a second one, late with the
+ * size that it took to be larger, would cut the file. No signal comes in meanwhile. */
 static uint64_t resize_begin(void)
 {
     uint64_t signals = iot_signals_hold();
@@ -111,8 +111,8 @@ static void resize_end(uint64_t signals)
     iot_signals_release(signals);
 }
 
-/* By name, for no descriptor of it is open: so not behind a chroot. Nor beyond a limit on the size of files:
- * that ends in SIGXFSZ. 0: there is more room now; -1. */
+/* By name, for no descriptor of it is open: so not behind a chroot. Nor beyond a limit on the size
+ * of files: that ends in SIGXFSZ. 0: there is more room now; -1. */
 static int grow(uint32_t from)
 {
     if (iot_confined)
@@ -195,8 +195,8 @@ static void name_file(uint32_t pid, uint64_t start_ns)
     *iot_text_put(p, IOT_FILE_SUFFIX) = '\0';
 }
 
-/* Maps more than there ever will be of a sparse file, so that no descriptor is needed ever after. Less where
- * limits on file size or address space want it so. */
+/* Maps more than there ever will be of a sparse file, so that no descriptor is needed ever after.
+ * Less where limits on file size or address space want it so. */
 static struct iot_file_header *make_file(uint64_t *made)
 {
     long fd = iot_sys(SYS_openat, AT_FDCWD, file_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);

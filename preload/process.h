@@ -42,7 +42,8 @@ struct iot_aio_look {
     uint32_t pending; /* 0: its end is recorded */
 };
 
-/* A context of the kernel's asynchronous I/O (io_setup), whose ring of completions lies in our memory. */
+/* A context of the kernel's asynchronous I/O (io_setup), whose ring of completions lies in our
+ * memory. */
 struct iot_context {
     uint64_t id;
     uint64_t last; /* of its ring: when it was last looked at */
@@ -75,8 +76,8 @@ struct iot_ring {
     uint32_t files[IOT_RING_FILES]; /* registered ones by their index: numbers of descriptors */
 };
 
-/* Lies in pages that a forked child finds zeroed (MADV_WIPEONFORK): no lock, number or buffer of the
- * parent can be met there, however the child came to be. */
+/* Lies in pages that a forked child finds zeroed (MADV_WIPEONFORK): no lock, number or buffer of
+ * the parent can be met there, however the child came to be. */
 struct iot_process {
     volatile uint32_t generation; /* 0: recording has not started here */
     uint32_t off;                 /* recording could not be started: pass everything through */
@@ -88,7 +89,8 @@ struct iot_process {
     uint32_t last_string, last_descriptor;
     uint32_t window; /* the change of the window that its descriptors are of */
     uint32_t steps;  /* begun in this process */
-    uint32_t faults_before; /* major ones, when there were pages to be fetched first, + 1; 0: there were none */
+    /* major ones, when there were pages to be fetched first, + 1; 0: there were none */
+    uint32_t faults_before;
     uint32_t faults_looked_at; /* major ones since, of threads that are looked at */
     uint32_t resizing; /* somebody changes the size of its file */
     uint32_t descriptors_top; /* no descriptor from here on was ever known */
@@ -105,7 +107,8 @@ struct iot_process {
     struct iot_ring rings[IOT_RINGS_MAX];
     uint32_t rings_made; /* numbers given */
     uint64_t strings[IOT_STRINGS_KEPT];          /* hash tag << 24 | number */
-    uint32_t descriptors[IOT_DESCRIPTORS_MAX];   /* by descriptor: its number in the trace; 0 unknown */
+    /* by descriptor: its number in the trace; 0 unknown */
+    uint32_t descriptors[IOT_DESCRIPTORS_MAX];
     struct iot_kept kept;                        /* of a trace that keeps the newest */
 };
 extern IOT_OURS struct iot_process *iot_process;

@@ -67,7 +67,8 @@ static int look(const struct dl_find_object *found)
     python.text_type = iot_module_symbol(module, "PyUnicode_Type");
     python.bytes_type = iot_module_symbol(module, "PyBytes_Type");
     python.from = found->dlfo_map_start;
-    return python.thread_state && find_object && python.code_type && python.text_type && python.bytes_type &&
+    return python.thread_state && find_object && python.code_type && python.text_type &&
+           python.bytes_type &&
            !iot_python_layout(&python.layout, version_of(module), runtime, PUBLISHED_WORDS);
 }
 
@@ -80,7 +81,8 @@ void iot_python_meet(const struct dl_find_object *module)
 
 int iot_python_is(const struct dl_find_object *module)
 {
-    return __atomic_load_n(&python.state, __ATOMIC_ACQUIRE) == 2 && python.from == module->dlfo_map_start;
+    return __atomic_load_n(&python.state, __ATOMIC_ACQUIRE) == 2 &&
+           python.from == module->dlfo_map_start;
 }
 
 /* --- reading --- */
@@ -111,7 +113,8 @@ static uintptr_t first_frame(void)
     const struct iot_python_layout *l = &python.layout;
     struct dl_find_object there;
     if (__atomic_load_n(&python.state, __ATOMIC_ACQUIRE) != 2 ||
-        find_object((void *)(uintptr_t)python.thread_state, &there) || there.dlfo_map_start != python.from)
+        find_object((void *)(uintptr_t)python.thread_state, &there) ||
+        there.dlfo_map_start != python.from)
         return 0; /* it was unloaded */
     uintptr_t at = (uintptr_t)python.thread_state();
     if (!is_object(at, OBJECT_BYTES))
@@ -184,7 +187,8 @@ static int text_of(uintptr_t object, struct text *text)
 static int begins_with(const struct text *text, const char *word)
 {
     size_t n = strlen(word);
-    return text->n >= n && text->kind == 1 && iot_readable_kept(text->at, n) && !memcmp(text->at, word, n);
+    return text->n >= n && text->kind == 1 && iot_readable_kept(text->at, n) &&
+           !memcmp(text->at, word, n);
 }
 
 /* --- walking --- */
@@ -206,8 +210,8 @@ static uint64_t hash_of(const struct text *text)
     return bytes && iot_readable_kept(tail, bytes) ? XXH64(tail, bytes, text->n) : text->n;
 }
 
-/* Of two functions that have the same name and first line, as of a file that was changed and loaded again. Looks at the
- * ends of what may be long. */
+/* Of two functions that have the same name and first line, as of a file that was changed and loaded
+ * again. Looks at the ends of what may be long. */
 static uint64_t lines_hash(uintptr_t table)
 {
     const struct iot_python_layout *l = &python.layout;
@@ -245,14 +249,16 @@ static int next(struct walk *walk, struct found *found)
         if (!is_python)
             continue;
         uintptr_t code = found->place.code;
-        if (text_of(word_at(code + l->filename), &found->file) || text_of(word_at(code + l->name), &found->name))
+        if (text_of(word_at(code + l->filename), &found->file) ||
+            text_of(word_at(code + l->name), &found->name))
             continue;
         int importing = begins_with(&found->file, "<frozen importlib");
         int again = importing && walk->importing;
         walk->importing = importing;
         if (again)
             continue;
-        uint64_t where = (uint64_t)(uint32_t)found->place.at << 32 | *(const uint32_t *)(code + l->first_line);
+        uint64_t where =
+            (uint64_t)(uint32_t)found->place.at << 32 | *(const uint32_t *)(code + l->first_line);
         found->key = mixed(mixed(hash_of(&found->file), hash_of(&found->name)),
                            mixed(where, lines_hash(word_at(code + l->lines))));
         return 1;

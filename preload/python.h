@@ -1,7 +1,8 @@
-/* Where in a Python program a call was made: CPython's frames of the calling thread, from 3.9 to 3.14, read out of its
- * memory. Nothing of the interpreter is called but the function that says which state is the thread's, which every
- * thread may call at any time; no lock of it is needed or taken. What is read is checked first: an interpreter that is
- * built otherwise than it says gives no frames, and no fault.
+/* Where in a Python program a call was made: CPython's frames of the calling thread, from 3.9
+ * to 3.14, read out of its memory. Nothing of the interpreter is called but the function that says
+ * which state is the thread's, which every thread may call at any time; no lock of it is needed or
+ * taken. What is read is checked first: an interpreter that is built otherwise than it says gives
+ * no frames, and no fault.
  *
  * Frames of the import system that follow each other are one, the innermost.
  */
@@ -34,8 +35,8 @@ struct iot_python_frame {
 void iot_python_meet(const struct dl_find_object *module);
 int iot_python_is(const struct dl_find_object *module);
 
-/* A number for the innermost frames of the thread, equal for calls that come from the same lines; 0: it runs no
- * Python. */
+/* A number for the innermost frames of the thread, equal for calls that come from the same lines;
+ * 0: it runs no Python. */
 uint64_t iot_python_signature(void);
 
 /* The innermost frames, the innermost first, at most `most`. Returns how many. */

@@ -11,24 +11,36 @@ static const struct {
     struct iot_python_layout layout;
 } fixed[] = {
     {0x0309,
-     {.type = 8, .frame = 24, .linked = NONE, .previous = 24, .code = 32, .at = 104, .owner = NONE, .copy = NONE,
-      .filename = 104, .name = 112, .first_line = 40, .lines = 120, .instructions = NONE, .copies = NONE,
-      .length = 16, .state = 32, .bytes = 48, .wide = 24, .kind_shift = 2, .bytes_length = 16, .bytes_bytes = 32,
+     {.type = 8, .frame = 24, .linked = NONE, .previous = 24, .code = 32, .at = 104,
+      .owner = NONE, .copy = NONE,
+      .filename = 104, .name = 112, .first_line = 40, .lines = 120, .instructions = NONE,
+      .copies = NONE,
+      .length = 16, .state = 32, .bytes = 48, .wide = 24, .kind_shift = 2, .bytes_length = 16,
+      .bytes_bytes = 32,
       .unit = 1, .line_table = IOT_PYTHON_STEPS}},
     {0x030a,
-     {.type = 8, .frame = 24, .linked = NONE, .previous = 24, .code = 32, .at = 96, .owner = NONE, .copy = NONE,
-      .filename = 104, .name = 112, .first_line = 40, .lines = 120, .instructions = NONE, .copies = NONE,
-      .length = 16, .state = 32, .bytes = 48, .wide = 24, .kind_shift = 2, .bytes_length = 16, .bytes_bytes = 32,
+     {.type = 8, .frame = 24, .linked = NONE, .previous = 24, .code = 32, .at = 96,
+      .owner = NONE, .copy = NONE,
+      .filename = 104, .name = 112, .first_line = 40, .lines = 120, .instructions = NONE,
+      .copies = NONE,
+      .length = 16, .state = 32, .bytes = 48, .wide = 24, .kind_shift = 2, .bytes_length = 16,
+      .bytes_bytes = 32,
       .unit = 2, .line_table = IOT_PYTHON_RANGES}},
     {0x030b,
-     {.type = 8, .frame = 56, .linked = 8, .previous = 48, .code = 32, .at = 56, .owner = 69, .copy = NONE,
-      .filename = 112, .name = 128, .first_line = 72, .lines = 136, .instructions = 184, .copies = NONE,
-      .length = 16, .state = 32, .bytes = 48, .wide = 24, .kind_shift = 2, .bytes_length = 16, .bytes_bytes = 32,
+     {.type = 8, .frame = 56, .linked = 8, .previous = 48, .code = 32, .at = 56,
+      .owner = 69, .copy = NONE,
+      .filename = 112, .name = 128, .first_line = 72, .lines = 136, .instructions = 184,
+      .copies = NONE,
+      .length = 16, .state = 32, .bytes = 48, .wide = 24, .kind_shift = 2, .bytes_length = 16,
+      .bytes_bytes = 32,
       .unit = 1, .last_owner = 2, .line_table = IOT_PYTHON_LOCATIONS}},
     {0x030c,
-     {.type = 8, .frame = 56, .linked = 0, .previous = 8, .code = 0, .at = 56, .owner = 70, .copy = NONE,
-      .filename = 112, .name = 128, .first_line = 68, .lines = 136, .instructions = 192, .copies = NONE,
-      .length = 16, .state = 32, .bytes = 40, .wide = 16, .kind_shift = 2, .bytes_length = 16, .bytes_bytes = 32,
+     {.type = 8, .frame = 56, .linked = 0, .previous = 8, .code = 0, .at = 56,
+      .owner = 70, .copy = NONE,
+      .filename = 112, .name = 128, .first_line = 68, .lines = 136, .instructions = 192,
+      .copies = NONE,
+      .length = 16, .state = 32, .bytes = 40, .wide = 16, .kind_shift = 2, .bytes_length = 16,
+      .bytes_bytes = 32,
       .unit = 1, .last_owner = 2, .line_table = IOT_PYTHON_LOCATIONS}},
 };
 
@@ -51,14 +63,18 @@ static const struct {
 
 enum { COOKIE, VERSION, FREE_THREADED, FIRST_PUBLISHED = 0x030d, LAST_PUBLISHED = 0x030e };
 
-static int from_published(struct iot_python_layout *layout, unsigned version, const uint64_t *words, unsigned n)
+static int from_published(struct iot_python_layout *layout, unsigned version, const uint64_t *words,
+                          unsigned n)
 {
     if (n <= FREE_THREADED || memcmp(&words[COOKIE], "xdebugpy", sizeof *words) ||
         words[VERSION] >> 16 != version)
         return -1;
-    *layout = (struct iot_python_layout){.linked = NONE, .wide = 16,
+    *layout = (struct iot_python_layout){.linked = NONE,
+                                         .wide = 16,
                                          .kind_shift = version == FIRST_PUBLISHED ? 2 : 16,
-                                         .unit = 1, .last_owner = 2, .line_table = IOT_PYTHON_LOCATIONS};
+                                         .unit = 1,
+                                         .last_owner = 2,
+                                         .line_table = IOT_PYTHON_LOCATIONS};
     for (size_t i = 0; i < sizeof published_at / sizeof *published_at; i++) {
         unsigned word = published_at[i].word[version - FIRST_PUBLISHED];
         if (word && (word >= n || words[word] > published_at[i].most))
@@ -79,6 +95,7 @@ int iot_python_layout(struct iot_python_layout *layout, unsigned version, const 
             *layout = fixed[i].layout;
             return 0;
         }
-    return version >= FIRST_PUBLISHED && version <= LAST_PUBLISHED ? from_published(layout, version, published, n)
-                                                                   : -1;
+    return version >= FIRST_PUBLISHED && version <= LAST_PUBLISHED
+               ? from_published(layout, version, published, n)
+               : -1;
 }

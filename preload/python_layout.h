@@ -1,4 +1,5 @@
-/* Where CPython keeps what its stacks are read from, by version: in tables here up to 3.12; later ones publish their own
+/* Where CPython keeps what its stacks are read from, by version: in tables here up to 3.12; later
+ * ones publish their own
  * (_Py_DebugOffsets), of which only the order has to be known. */
 #ifndef IOT_PRELOAD_PYTHON_LAYOUT_H
 #define IOT_PRELOAD_PYTHON_LAYOUT_H
@@ -13,7 +14,8 @@ enum { IOT_PYTHON_NOWHERE = UINT16_MAX };
 struct iot_python_layout {
     uint16_t type; /* of an object */
 
-    /* Of the state of a thread: its innermost frame; or, if `linked` is somewhere, a structure that has that there. */
+    /* Of the state of a thread: its innermost frame; or, if `linked` is somewhere, a structure that
+     * has that there. */
     uint16_t frame, linked;
 
     /* Of a frame. */
@@ -38,8 +40,8 @@ struct iot_python_layout {
     enum iot_python_lines line_table;
 };
 
-/* The layout of a version (0x030b = 3.11), of which `published` are the words that it has to say of itself, `n` of them
- * readable. Returns 0, or -1 if it is not known. */
+/* The layout of a version (0x030b = 3.11), of which `published` are the words that it has to say of
+ * itself, `n` of them readable. Returns 0, or -1 if it is not known. */
 int iot_python_layout(struct iot_python_layout *layout, unsigned version, const uint64_t *published,
                       unsigned n);
 

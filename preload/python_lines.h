@@ -7,12 +7,13 @@
 
 enum iot_python_lines {
     IOT_PYTHON_STEPS,     /* up to 3.9: pairs of steps, in bytes and lines */
-    IOT_PYTHON_RANGES,    /* 3.10: the same, but a pair is a range; there are ranges without a line */
+    /* 3.10: the same, but a pair is a range; there are ranges without a line */
+    IOT_PYTHON_RANGES,
     IOT_PYTHON_LOCATIONS, /* from 3.11 on: lines and columns, entries of several kinds */
 };
 
-/* The line of the instruction at byte `at` (below 0: the function has not begun), in a function whose first line is
- * `first`. Any bytes give an answer. */
+/* The line of the instruction at byte `at` (below 0: the function has not begun), in a function
+ * whose first line is `first`. Any bytes give an answer. */
 int iot_python_line(enum iot_python_lines kind, const uint8_t *table, size_t n, int first, int at);
 
 #endif

@@ -7,12 +7,13 @@
 
 enum { PAGE = 4096, WORD = sizeof(uint64_t), NO_WAY = -1, PAGES_KEPT = 1 << 10, ENDED_BITS = 16 };
 
-/* By page: its number, and how many mappings had ended when it was there. Both fit, as addresses have 57 bits. */
+/* By page: its number, and how many mappings had ended when it was there. Both fit, as addresses
+ * have 57 bits. */
 static uint64_t pages_kept[PAGES_KEPT];
 static uint64_t ended = 1;
 
-/* The kernel reads the set of signals before it refuses what is to be done with it: so nothing is done,
- * and no right is needed that a container may lack. */
+/* The kernel reads the set of signals before it refuses what is to be done with it: so nothing is
+ * done, and no right is needed that a container may lack. */
 static int is_there(uintptr_t at)
 {
     return iot_sys(SYS_rt_sigprocmask, NO_WAY, at & ~(uintptr_t)(WORD - 1), NULL, WORD) == -EINVAL;

@@ -311,7 +311,8 @@ static void half_wipe(struct iot_half *half)
 }
 
 /* Lets the half's rows go, which are in a block; then it rests. The order leaves a reader of a
- * killed process with each row once: while the epoch stands, a block with it makes the half void. */
+ * killed process with each row once: while the epoch stands, a block with it makes the half void.
+ */
 static void half_empty(struct iot_half *half)
 {
     half_wipe(half);
@@ -357,8 +358,8 @@ static void go_on(struct iot_thread *t, struct iot_half *encoded)
         half_begin(t, t->current);
 }
 
-/* Encodes the full half; before it the other one, if that was left full inside a record. No signal comes in, so
- * no handler finds both full or leaves this by longjmp. */
+/* Encodes the full half; before it the other one, if that was left full inside a record. No signal
+ * comes in, so no handler finds both full or leaves this by longjmp. */
 static void rotate(struct iot_thread *t)
 {
     uint64_t signals = iot_signals_hold();

@@ -23,8 +23,8 @@
 #include "preload/ours.h"
 #include "preload/window.h"
 
-/* Beside the number of a generation. WATCHED: of a process, while a file is mapped of which pages may have
- * to be fetched. LOOKING: of a thread whose time is followed for that (faults.h). */
+/* Beside the number of a generation. WATCHED: of a process, while a file is mapped of which pages
+ * may have to be fetched. LOOKING: of a thread whose time is followed for that (faults.h). */
 #define IOT_GENERATION_WATCHED (UINT32_C(1) << 31)
 #define IOT_GENERATION_LOOKING (UINT32_C(1) << 30)
 #define IOT_GENERATION_NUMBER (IOT_GENERATION_LOOKING - 1)
@@ -63,8 +63,8 @@ struct iot_thread {
     uint32_t slot, lane, tid;
     uint32_t vfork_pid; /* not 0: this is a child in our memory, until it execs or exits */
     uint32_t stuck;     /* events dropped in a row because depth never came back */
-    uintptr_t inside; /* where the stack stood in the wrapper of another library's function, which may
-                       * call libc's; 0: in none */
+    uintptr_t inside;   /* where the stack stood in the wrapper of another library's function, which
+                         * may   call libc's; 0: in none */
     uint32_t next_free;
     uint32_t window; /* word of the window in which it is to record unasked */
     uint32_t site;   /* the stack of the call that it is in; 0: not looked at */
@@ -91,8 +91,8 @@ struct iot_local {
 };
 extern IOT_OURS __thread struct iot_local iot_local __attribute__((tls_model("initial-exec")));
 
-/* The generation the process is in, | WATCHED; wiped to 0 by the kernel in a forked child. Points to 0
- * until recording starts. */
+/* The generation the process is in, | WATCHED; wiped to 0 by the kernel in a forked child. Points
+ * to 0 until recording starts. */
 extern IOT_OURS volatile uint32_t *iot_generation;
 
 /* Once in a process image; 0, or -1 without memory. */
@@ -100,10 +100,10 @@ int iot_record_start(void);
 
 struct iot_thread *iot_enter_slow(const void *caller); /* NULL: its stack is not wanted */
 struct iot_thread *iot_enter_always_slow(void);
-/* Of n rows from `at` on, taken from that half but beyond what may be written: NULL if they have to be
- * dropped, and the record has been left. */
-struct iot_row *iot_reserve_slow(struct iot_thread *t, struct iot_half *half, uint32_t n, uint32_t at,
-                                 uintptr_t stack);
+/* Of n rows from `at` on, taken from that half but beyond what may be written: NULL if they have to
+ * be dropped, and the record has been left. */
+struct iot_row *iot_reserve_slow(struct iot_thread *t, struct iot_half *half, uint32_t n,
+                                 uint32_t at, uintptr_t stack);
 void iot_nested(struct iot_thread *t, uintptr_t stack);
 
 static inline struct iot_thread *iot_enter(void)
@@ -115,7 +115,8 @@ static inline struct iot_thread *iot_enter(void)
     return iot_enter_slow(__builtin_return_address(0));
 }
 
-/* For locks, waits and messages, which are many and are in no list of call sites: without a stack. */
+/* For locks, waits and messages, which are many and are in no list of call sites: without a stack.
+ */
 static inline struct iot_thread *iot_enter_wait(void)
 {
     struct iot_thread *t = iot_local.thread;
@@ -147,8 +148,8 @@ static inline void iot_speak(struct iot_thread *t)
     iot_local.attaching = 0;
 }
 
-/* Whether what the thread records gets into this process's trace: not in a forked child that goes on in
- * a call of its parent (take_forked). */
+/* Whether what the thread records gets into this process's trace: not in a forked child that goes
+ * on in a call of its parent (take_forked). */
 static inline int iot_is_here(const struct iot_thread *t)
 {
     return !((t->generation ^ *iot_generation) & IOT_GENERATION_NUMBER);
@@ -178,7 +179,8 @@ static inline uintptr_t iot_stack_at(void)
     return at;
 }
 
-/* A record may be left by longjmp: then nobody lowers what was raised; or be taken for one that was. */
+/* A record may be left by longjmp: then nobody lowers what was raised; or be taken for one that
+ * was. */
 static inline void iot_leave(struct iot_thread *t)
 {
     t->depth -= t->depth != 0;
@@ -232,8 +234,8 @@ static inline void iot_event(struct iot_thread *t, const struct iot_row *event)
 uint32_t iot_string(struct iot_thread *t, const char *base, size_t base_bytes, const char *text,
                     size_t text_bytes);
 
-/* Encodes what the thread has in its buffers, so that it can be given back or left behind small. 0, or
- * -1 if there is no room, or this is inside a record: then it stays where it is. */
+/* Encodes what the thread has in its buffers, so that it can be given back or left behind small. 0,
+ * or -1 if there is no room, or this is inside a record: then it stays where it is. */
 int iot_flush(struct iot_thread *t);
 
 /* Gives back to the file system what empty buffers occupy of it. */

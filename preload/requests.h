@@ -1,8 +1,8 @@
 /* Asynchronous requests: the row of one that is handed over, and that of its being found done.
  *
- * A request is known by its queue and its token. Who waits for it looks at a queue from time to time, and
- * a completion has no time of its own: it lies between the last look that did not find it and the first
- * that did. */
+ * A request is known by its queue and its token. Who waits for it looks at a queue from time to
+ * time, and a completion has no time of its own: it lies between the last look that did not find it
+ * and the first that did. */
 #ifndef IOT_PRELOAD_REQUESTS_H
 #define IOT_PRELOAD_REQUESTS_H
 
@@ -11,7 +11,12 @@
 #include "preload/record.h"
 
 /* What a row's `err` says of it. Rings are numbered from IOT_QUEUE_RING. */
-enum iot_queue { IOT_QUEUE_POSIX = 0, IOT_QUEUE_LIBAIO = 1, IOT_QUEUE_CUFILE = 2, IOT_QUEUE_RING = 16 };
+enum iot_queue {
+    IOT_QUEUE_POSIX = 0,
+    IOT_QUEUE_LIBAIO = 1,
+    IOT_QUEUE_CUFILE = 2,
+    IOT_QUEUE_RING = 16
+};
 
 /* Why requests were not seen: the offset of a row async_unseen. */
 enum iot_unseen {

@@ -2,9 +2,9 @@
  * files of our own: of others the kernel says that all is there. Both look at every page, so of
  * what is larger a few places are looked at.
  *
- * A filter of system calls may kill for one that it does not know: when the program makes one, nothing
- * is asked any more. Of one that is there already, as in most containers, a child finds out what it
- * does. */
+ * A filter of system calls may kill for one that it does not know: when the program makes one,
+ * nothing is asked any more. Of one that is there already, as in most containers, a child finds out
+ * what it does. */
 #include "preload/residency.h"
 
 #include <errno.h>
@@ -157,7 +157,8 @@ static struct iot_resident looked_at(const struct places *p, int64_t resident)
     return (struct iot_resident){(uint32_t)(p->each * (uint64_t)p->n), (uint32_t)resident};
 }
 
-struct iot_resident iot_residency_range(int fd, const struct stat *st, uint64_t from, uint64_t bytes)
+struct iot_resident iot_residency_range(int fd, const struct stat *st, uint64_t from,
+                                        uint64_t bytes)
 {
     if (__atomic_load_n(&ask, __ATOMIC_RELAXED) != ASK_CACHESTAT || !S_ISREG(st->st_mode) || !bytes)
         return (struct iot_resident){0};

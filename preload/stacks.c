@@ -87,8 +87,8 @@ typedef int (*start_function)(main_function, int, char **, void (*)(void), void 
 EXPORT int __libc_start_main(main_function main, int argc, char **argv, void (*init)(void),
                              void (*fini)(void), void (*loader_fini)(void), void *stack_end);
 
-/* Our constructor runs before libc's own, which a dlopen() there would run as well, without an environment to give
- * it. Here all is ready, and the program has not begun. */
+/* Our constructor runs before libc's own, which a dlopen() there would run as well, without an
+ * environment to give it. Here all is ready, and the program has not begun. */
 int __libc_start_main(main_function main, int argc, char **argv, void (*init)(void),
                       void (*fini)(void), void (*loader_fini)(void), void *stack_end)
 {
@@ -126,7 +126,8 @@ static char *put_build_id(char *to, const struct dl_find_object *module)
         while (p[i].p_type == PT_NOTE && (size_t)(end - at) >= sizeof(ElfW(Nhdr))) {
             ElfW(Nhdr) note;
             memcpy(&note, at, sizeof note);
-            size_t name = (note.n_namesz + 3u) & ~(size_t)3, bytes = (note.n_descsz + 3u) & ~(size_t)3;
+            size_t name = (note.n_namesz + 3u) & ~(size_t)3,
+                   bytes = (note.n_descsz + 3u) & ~(size_t)3;
             at += sizeof note;
             if (name > (size_t)(end - at) || bytes > (size_t)(end - at) - name)
                 break;
@@ -159,7 +160,8 @@ static uint32_t define_module(struct iot_thread *t, const struct dl_find_object 
 static uint32_t module_number(struct iot_thread *t, const struct dl_find_object *module)
 {
     uintptr_t from = (uintptr_t)module->dlfo_map_start;
-    struct iot_module_seen *seen = &iot_process->modules[(from >> 12 ^ from >> 21) % IOT_MODULES_KEPT];
+    struct iot_module_seen *seen =
+        &iot_process->modules[(from >> 12 ^ from >> 21) % IOT_MODULES_KEPT];
     if (seen->from == from && seen->number)
         return seen->number;
     iot_python_meet(module);
@@ -198,7 +200,8 @@ static int is_readable(uintptr_t from, size_t bytes)
     return iot_readable((const void *)from, bytes) == bytes;
 }
 
-/* Whether a call can have been the instruction before: call rel32, or one of the forms of call r/m64. */
+/* Whether a call can have been the instruction before: call rel32, or one of the forms of call
+ * r/m64. */
 static int follows_call(uintptr_t address)
 {
     const uint8_t *p = (const uint8_t *)address;
@@ -206,8 +209,8 @@ static int follows_call(uintptr_t address)
            (p[-5] == 0xe8 || p[-2] == 0xff || p[-3] == 0xff || p[-6] == 0xff || p[-7] == 0xff);
 }
 
-/* Compilers at run time, and node's own code that is like theirs, say nothing to an unwinder, but keep frame
- * pointers. What is none is found out by what it points to. */
+/* Compilers at run time, and node's own code that is like theirs, say nothing to an unwinder, but
+ * keep frame pointers. What is none is found out by what it points to. */
 static void go_on_by_frame_pointers(struct frames *f)
 {
     enum { FRAME_BYTES_MAX = 1 << 20 };

@@ -68,10 +68,12 @@ SCANS(fwscanf, FSCANF, (FILE *restrict stream, const wchar_t *restrict format, .
 SCANS(wscanf, SCANF, (const wchar_t *restrict format, ...), vwscanf, (format, ap), stdin)
 SCANS(__isoc99_fwscanf, FSCANF, (FILE *restrict stream, const wchar_t *restrict format, ...),
       __isoc99_vfwscanf, (stream, format, ap), stream)
-SCANS(__isoc99_wscanf, SCANF, (const wchar_t *restrict format, ...), __isoc99_vwscanf, (format, ap), stdin)
+SCANS(__isoc99_wscanf, SCANF, (const wchar_t *restrict format, ...), __isoc99_vwscanf, (format, ap),
+      stdin)
 SCANS(__isoc23_fwscanf, FSCANF, (FILE *restrict stream, const wchar_t *restrict format, ...),
       __isoc23_vfwscanf, (stream, format, ap), stream)
-SCANS(__isoc23_wscanf, SCANF, (const wchar_t *restrict format, ...), __isoc23_vwscanf, (format, ap), stdin)
+SCANS(__isoc23_wscanf, SCANF, (const wchar_t *restrict format, ...), __isoc23_vwscanf, (format, ap),
+      stdin)
 
 /* --- fread --- */
 

@@ -41,8 +41,8 @@ static inline long iot_sys6(long n, long a, long b, long c, long d, long e, long
 #endif
 }
 
-/* Behind a seccomp filter any call of the recorder's own may kill the program: then there are none, each
- * fails, and recording goes on with what it has. */
+/* Behind a seccomp filter any call of the recorder's own may kill the program: then there are none,
+ * each fails, and recording goes on with what it has. */
 enum iot_confinement { IOT_FREE, IOT_CONFINED, IOT_CONFINED_WITHOUT_ROOM };
 extern IOT_OURS enum iot_confinement iot_confined;
 

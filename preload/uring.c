@@ -303,9 +303,9 @@ static int begin(struct iot_ring *ring)
     return 1;
 }
 
-/* Who ends it must not, as its memory goes: it waits for the other, which on a busy machine may be long without a
- * CPU, unless that is the call that it has itself interrupted. Not for ever: the other may have been interrupted by
- * one that waits for this. */
+/* Who ends it must not, as its memory goes: it waits for the other, which on a busy machine may be
+ * long without a CPU, unless that is the call that it has itself interrupted. Not for ever: the
+ * other may have been interrupted by one that waits for this. */
 static int begin_end(struct iot_ring *ring)
 {
     enum { TURNS = 100, MOMENTS = 50000 };
@@ -324,7 +324,8 @@ static int begin_end(struct iot_ring *ring)
     return 0;
 }
 
-/* What lies in the ring, from what was read last or what the kernel has taken since, whichever is further. */
+/* What lies in the ring, from what was read last or what the kernel has taken since, whichever is
+ * further. */
 static uint32_t read_requests(struct iot_thread *t, struct iot_ring *ring, uint32_t until,
                               uint64_t now)
 {
@@ -381,7 +382,8 @@ void iot_ring_submits(struct iot_ring_call *call, uint32_t until)
     }
 }
 
-/* A call that neither handed over nor waited, and found nothing, leaves no row: programs may spin. */
+/* A call that neither handed over nor waited, and found nothing, leaves no row: programs may spin.
+ */
 void iot_ring_call_end(struct iot_ring_call *call, long result, unsigned least)
 {
     uint64_t t1 = iot_now();
@@ -452,7 +454,8 @@ void iot_ring_unmapping(struct iot_thread *t, const void *at, size_t bytes)
     }
 }
 
-/* Whether the memory is still there, and a ring's: at the end of a process nobody knows who unmapped it. */
+/* Whether the memory is still there, and a ring's: at the end of a process nobody knows who
+ * unmapped it. */
 static int is_there(const struct iot_ring *ring)
 {
     const uint32_t *words[] = {ring->sq_head, ring->cq_tail, ring->sq_mask, ring->cq_mask};

@@ -1,6 +1,6 @@
-/* io_uring: the requests in a ring's memory, read as they are handed to the kernel, and its completions
- * as they are found. Who calls says so before and after; what happens in between, by system calls that are
- * not libc's, is found at the next call, or counted. */
+/* io_uring: the requests in a ring's memory, read as they are handed to the kernel, and its
+ * completions as they are found. Who calls says so before and after; what happens in between, by
+ * system calls that are not libc's, is found at the next call, or counted. */
 #ifndef IOT_PRELOAD_URING_H
 #define IOT_PRELOAD_URING_H
 
@@ -17,7 +17,8 @@ void iot_ring_made(int fd, const struct io_uring_params *params);
 void iot_ring_mapped(int fd, uint64_t offset, const void *at);
 /* Before its end: what is done by now, and how much was not seen. */
 void iot_ring_ends(struct iot_thread *t, struct iot_ring *ring);
-/* Before its descriptor is closed, and before its memory is unmapped (t NULL: outside the window). */
+/* Before its descriptor is closed, and before its memory is unmapped (t NULL: outside the window).
+ */
 void iot_ring_closing(struct iot_thread *t, int fd);
 void iot_ring_unmapping(struct iot_thread *t, const void *at, size_t bytes);
 /* At an exit or exec: the same of all, whose memory may be gone; they may go on. */

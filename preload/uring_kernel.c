@@ -17,7 +17,8 @@ static struct iot_ring *entered(int fd, unsigned flags)
     return flags & IORING_ENTER_REGISTERED_RING ? NULL : iot_ring_find(fd);
 }
 
-static struct iot_ring_call begin_enter(struct iot_thread *t, int fd, unsigned submit, unsigned flags)
+static struct iot_ring_call begin_enter(struct iot_thread *t, int fd, unsigned submit,
+                                        unsigned flags)
 {
     struct iot_ring *ring = entered(fd, flags);
     struct iot_ring_call call = iot_ring_call_begin(t, ring);
@@ -101,7 +102,7 @@ int io_uring_setup(unsigned entries, struct io_uring_params *params)
 #define ENTER(sym, params, args)                                                                   \
     int sym params                                                                                 \
     {                                                                                              \
-        struct iot_thread *t = iot_foreign_enter();                                                            \
+        struct iot_thread *t = iot_foreign_enter();                                                \
         if (!t)                                                                                    \
             return IOT_FOREIGN(sym) args;                                                          \
         struct iot_ring_call call = begin_enter(t, (int)fd, submit, flags);                        \
@@ -110,7 +111,8 @@ int io_uring_setup(unsigned entries, struct io_uring_params *params)
         return result;                                                                             \
     }
 
-ENTER(io_uring_enter, (unsigned fd, unsigned submit, unsigned least, unsigned flags, sigset_t *mask),
+ENTER(io_uring_enter,
+      (unsigned fd, unsigned submit, unsigned least, unsigned flags, sigset_t *mask),
       (fd, submit, least, flags, mask))
 ENTER(io_uring_enter2,
       (unsigned fd, unsigned submit, unsigned least, unsigned flags, sigset_t *mask, size_t size),

@@ -1,12 +1,12 @@
-/* liburing's functions. Its requests are prepared inline, and the most usual way of waiting finds what is
- * there without a call: what these functions do not see is seen by the next of them. */
+/* liburing's functions. Its requests are prepared inline, and the most usual way of waiting finds
+ * what is there without a call: what these functions do not see is seen by the next of them. */
 #include "preload/uring.h"
 
 /* One that may submit and may wait. */
 #define CALL(ret, sym, params, args, submits, least)                                               \
     ret sym params                                                                                 \
     {                                                                                              \
-        struct iot_thread *t = iot_foreign_enter();                                                            \
+        struct iot_thread *t = iot_foreign_enter();                                                \
         if (!t)                                                                                    \
             return IOT_FOREIGN(sym) args;                                                          \
         struct iot_ring_call call = iot_ring_call_begin(t, iot_ring_of(ring));                     \
@@ -18,7 +18,8 @@
     }
 
 CALL(int, io_uring_submit, (struct io_uring * ring), (ring), 1, 0)
-CALL(int, io_uring_submit_and_wait, (struct io_uring * ring, unsigned least), (ring, least), 1, least)
+CALL(int, io_uring_submit_and_wait, (struct io_uring * ring, unsigned least), (ring, least), 1,
+     least)
 CALL(int, io_uring_submit_and_get_events, (struct io_uring * ring), (ring), 1, 0)
 CALL(int, io_uring_submit_and_wait_timeout,
      (struct io_uring * ring, struct io_uring_cqe **found, unsigned least,
@@ -53,7 +54,8 @@ int io_uring_queue_init(unsigned entries, struct io_uring *ring, unsigned flags)
     return made(IOT_FOREIGN(io_uring_queue_init)(entries, ring, flags), ring);
 }
 
-int io_uring_queue_init_params(unsigned entries, struct io_uring *ring, struct io_uring_params *params)
+int io_uring_queue_init_params(unsigned entries, struct io_uring *ring,
+                               struct io_uring_params *params)
 {
     return made(IOT_FOREIGN(io_uring_queue_init_params)(entries, ring, params), ring);
 }
@@ -88,21 +90,24 @@ int io_uring_register_files(struct io_uring *ring, const int *files, unsigned n)
     return registered(IOT_FOREIGN(io_uring_register_files)(ring, files, n), ring, 0, files, n);
 }
 
-int io_uring_register_files_tags(struct io_uring *ring, const int *files, const __u64 *tags, unsigned n)
+int io_uring_register_files_tags(struct io_uring *ring, const int *files, const __u64 *tags,
+                                 unsigned n)
 {
-    return registered(IOT_FOREIGN(io_uring_register_files_tags)(ring, files, tags, n), ring, 0, files, n);
+    return registered(IOT_FOREIGN(io_uring_register_files_tags)(ring, files, tags, n), ring, 0,
+                      files, n);
 }
 
 int io_uring_register_files_update(struct io_uring *ring, unsigned at, const int *files, unsigned n)
 {
-    return updated(IOT_FOREIGN(io_uring_register_files_update)(ring, at, files, n), ring, at, files);
+    return updated(IOT_FOREIGN(io_uring_register_files_update)(ring, at, files, n), ring, at,
+                   files);
 }
 
 int io_uring_register_files_update_tag(struct io_uring *ring, unsigned at, const int *files,
                                        const __u64 *tags, unsigned n)
 {
-    return updated(IOT_FOREIGN(io_uring_register_files_update_tag)(ring, at, files, tags, n), ring, at,
-                   files);
+    return updated(IOT_FOREIGN(io_uring_register_files_update_tag)(ring, at, files, tags, n), ring,
+                   at, files);
 }
 
 int io_uring_unregister_files(struct io_uring *ring)

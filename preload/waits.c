@@ -124,9 +124,10 @@ static void cond_waited(struct cond_wait *w, int result)
         iot_lock_record(w->t, IOT_OP_COND_WAIT, w->call, result, w->cond, w->mutex);
 }
 
-/* The older of libc's two ways to be told of a cancellation, which its own wait uses: longjmp knows what it
- * leaves behind, too. */
-void _pthread_cleanup_push(struct _pthread_cleanup_buffer *buffer, void (*routine)(void *), void *argument);
+/* The older of libc's two ways to be told of a cancellation, which its own wait uses: longjmp knows
+ * what it leaves behind, too. */
+void _pthread_cleanup_push(struct _pthread_cleanup_buffer *buffer, void (*routine)(void *),
+                           void *argument);
 void _pthread_cleanup_pop(struct _pthread_cleanup_buffer *buffer, int execute);
 
 /* The thread is cancelled, or left the wait by longjmp, and has its mutex again. */
@@ -139,7 +140,7 @@ static void cond_cancelled(void *user)
     int sym params                                                                                 \
     {                                                                                              \
         struct _pthread_cleanup_buffer left;                                                       \
-        struct cond_wait w = {.t = iot_enter_wait(), .cond = cond, .mutex = mutex};                     \
+        struct cond_wait w = {.t = iot_enter_wait(), .cond = cond, .mutex = mutex};                \
         iot_lock_make_guard(mutex);                                                                \
         w.call.t0 = iot_now();                                                                     \
         _pthread_cleanup_push(&left, cond_cancelled, &w);                                          \
@@ -187,7 +188,7 @@ int pthread_cond_broadcast(pthread_cond_t *cond)
 #define SEM_WAIT(sym, params, args)                                                                \
     int sym params                                                                                 \
     {                                                                                              \
-        struct iot_thread *t = iot_enter_wait();                                                        \
+        struct iot_thread *t = iot_enter_wait();                                                   \
         if (!t)                                                                                    \
             return iot_real.sym args;                                                              \
         IOT_TIMED(int, sym, args)                                                                  \

@@ -59,7 +59,7 @@ int mtx_unlock(mtx_t *mutex)
 #define COND_WAIT(sym, params, args)                                                               \
     int sym params                                                                                 \
     {                                                                                              \
-        struct iot_thread *t = iot_enter_wait();                                                        \
+        struct iot_thread *t = iot_enter_wait();                                                   \
         iot_lock_make_guard(mutex);                                                                \
         struct iot_timed call = {.t0 = iot_now()};                                                 \
         int result = iot_real.sym args;                                                            \

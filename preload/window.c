@@ -45,8 +45,8 @@ static struct iot_window *map_page(int create)
         return NULL;
     struct stat st = {0};
     long at = -1;
-    if ((!create || !failed(iot_sys(SYS_ftruncate, fd, PAGE))) && iot_sys(SYS_fstat, fd, &st) == 0 &&
-        S_ISREG(st.st_mode) && st.st_size >= PAGE)
+    if ((!create || !failed(iot_sys(SYS_ftruncate, fd, PAGE))) &&
+        iot_sys(SYS_fstat, fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size >= PAGE)
         at = iot_sys(SYS_mmap, 0, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     iot_sys(SYS_close, fd);
     if (failed(at))
@@ -57,7 +57,8 @@ static struct iot_window *map_page(int create)
     return NULL;
 }
 
-/* What does not parse is not asked for: `iotrace run` has said so already, and here nobody is to be told. */
+/* What does not parse is not asked for: `iotrace run` has said so already, and here nobody is to be
+ * told. */
 static void ask(struct iot_window *w, const char *(*variable)(void *, const char *), void *user)
 {
     uint64_t after = 0;
@@ -98,7 +99,8 @@ void iot_window_start(const char *(*variable)(void *, const char *), void *user)
 static void note(struct iot_thread *t, uint16_t op, enum reason reason, int64_t first)
 {
     uint64_t now = iot_now();
-    iot_event(t, &(struct iot_row){.t0 = now, .t1 = now, .result = reason, .offset = first, .op = op});
+    iot_event(t,
+              &(struct iot_row){.t0 = now, .t1 = now, .result = reason, .offset = first, .op = op});
 }
 
 void iot_window_begun(struct iot_thread *t)
@@ -185,7 +187,8 @@ int iot_window_follows(void)
            __atomic_load_n(&iot_process->window, __ATOMIC_ACQUIRE) == word / IOT_WINDOW_CHANGE;
 }
 
-/* The first process to begin a step of the window begins it for all, as the first that is beyond ends it.
+/* The first process to begin a step of the window begins it for all, as the first that is beyond
+ * ends it.
  */
 void iot_window_step(struct iot_thread *t)
 {

@@ -1,10 +1,11 @@
-/* What part of the run is recorded. One state for all processes of the run: a page of the file `run` in the
- * folder, mapped shared; or, where that cannot be had, a page of the process and what it forks.
+/* What part of the run is recorded. One state for all processes of the run: a page of the file
+ * `run` in the folder, mapped shared; or, where that cannot be had, a page of the process and what
+ * it forks.
  *
- * Outside the window iot_enter() says no, and a wrapper passes the call through. Only what the part behind
- * cannot be understood without is recorded all the same (iot_enter_always): the life of processes and
- * threads, what makes pipes and connections, and marks. What a descriptor is, the kernel is asked anew when
- * recording goes on.
+ * Outside the window iot_enter() says no, and a wrapper passes the call through. Only what the part
+ * behind cannot be understood without is recorded all the same (iot_enter_always): the life of
+ * processes and threads, what makes pipes and connections, and marks. What a descriptor is, the
+ * kernel is asked anew when recording goes on.
  */
 #ifndef IOT_PRELOAD_WINDOW_H
 #define IOT_PRELOAD_WINDOW_H
@@ -38,8 +39,8 @@ struct iot_window {
 
 extern IOT_OURS struct iot_window *iot_window;
 
-/* `variable` gives the value of IOTRACE_STEPS and its kind, or NULL. The root lays the window down; the processes it
- * starts find it. */
+/* `variable` gives the value of IOTRACE_STEPS and its kind, or NULL. The root lays the window down;
+ * the processes it starts find it. */
 void iot_window_start(const char *(*variable)(void *user, const char *name), void *user);
 
 /* In the first process, once it records: a window that begins later has begun with a pause. */

@@ -1,5 +1,5 @@
-/* The wrappers of calls that move bytes, where they differ in nothing but their row in the table. A unit
- * of their own: together with the others they are more than a compiler puts in line. */
+/* The wrappers of calls that move bytes, where they differ in nothing but their row in the table. A
+ * unit of their own: together with the others they are more than a compiler puts in line. */
 #include "preload/real.h"
 
 #include "preload/descriptors.h"

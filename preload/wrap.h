@@ -30,8 +30,9 @@ static inline uint32_t iot_path_if(struct iot_thread *t, struct iot_timed call, 
     return iot_path(t, dir, path);
 }
 
-/* The name that a call was made with; some take none beside a descriptor. That there is no such file
- * the kernel knows when it has read the name: programs ask for many, and this has to be cheap. */
+/* The name that a call was made with; some take none beside a descriptor. That there is no such
+ * file the kernel knows when it has read the name: programs ask for many, and this has to be cheap.
+ */
 static inline uint32_t iot_path_of(struct iot_thread *t, struct iot_timed call, int dir,
                                    const char *path)
 {
@@ -85,8 +86,8 @@ static inline int64_t iot_timed_event(struct iot_thread *t, struct iot_timed cal
         &(struct iot_row){.result = (int64_t)result, .op = IOT_OP_##operation, __VA_ARGS__});      \
     return result;
 
-/* A wrapper of a call on the descriptor `fd`. After it come the fields that its row has besides; they
- * may use `result`. */
+/* A wrapper of a call on the descriptor `fd`. After it come the fields that its row has besides;
+ * they may use `result`. */
 #define IOT_ON_DESCRIPTOR(ret, sym, operation, params, args, fd, ...)                              \
     ret sym params                                                                                 \
     {                                                                                              \

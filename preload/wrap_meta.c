@@ -1,4 +1,5 @@
-/* The wrappers of calls that move no bytes, where they differ in nothing but their row in the table. */
+/* The wrappers of calls that move no bytes, where they differ in nothing but their row in the
+ * table. */
 #include "preload/real.h"
 
 #include "preload/descriptors.h"

@@ -3,9 +3,9 @@
 
 check_style.py [--tap] [--build DIR] [TOP]
 
-Of the tree: no file over 600 lines, no unfinished work, no path of somebody's machine, one version. With
---build also of what was built: every symbol is static or has our prefix, and the preload library
-needs libc alone.
+Of the tree: no file over 600 lines, no line of C over 100 columns, no unfinished work, no path of
+somebody's machine, one version. With --build also of what was built: every symbol is static or has
+our prefix, and the preload library needs libc alone.
 """
 import argparse
 import re
@@ -19,6 +19,8 @@ sys.dont_write_bytecode = True
 import tap
 
 MAX_LINES = 600
+MAX_COLUMNS = 100
+C_SOURCES = {".c", ".h"}
 LIMITED = {".c", ".h", ".inc", ".py", ".sh", ".build", ".map"}
 # Letters in brackets, so that these lines do not speak of themselves.
 UNFINISHED = re.compile(r"\b(T[O]DO|F[I]XME|X[X]X|H[A]CK)\b")
@@ -63,6 +65,9 @@ def check_tree(top):
         if Path(name).suffix in LIMITED and len(lines) > MAX_LINES:
             bad.append(f"{name}: {len(lines)} lines, at most {MAX_LINES}: does it hold one idea?")
         for number, line in enumerate(lines, 1):
+            if Path(name).suffix in C_SOURCES and len(line) > MAX_COLUMNS:
+                bad.append(f"{name}:{number}: {len(line)} columns, at most {MAX_COLUMNS}: "
+                           f"clang-format --lines={number}:{number}")
             if UNFINISHED.search(line):
                 bad.append(f"{name}:{number}: unfinished: {line.strip()}")
             if MACHINE.search(line):
@@ -131,7 +136,7 @@ def check_straight(library):
 
 
 def built_objects(build):
-    return [path for folder in ("format", "preload", "cupti", "analyzer")
+    return [path for folder in ("format", "preload", "cupti", "analyzer", "mpi")
             for path in sorted((build / folder).rglob("*.o"))]
 
 
@@ -142,6 +147,7 @@ def sanitized(build):
 def self_test(out):
     """The checks of the tree refuse what they should."""
     wrong = {"a long file": ("a.c", "\n" * (MAX_LINES + 1)),
+             "a long line of C": ("a.h", "/* " + "x" * MAX_COLUMNS + " */\n"),
              "unfinished work": ("a.md", "T" + "ODO: the rest\n"),
              "a path of one machine": ("a.md", "see /wo" + "rk/main/x\n")}
     for name, (path, text) in wrong.items():

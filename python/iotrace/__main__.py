@@ -38,7 +38,6 @@ def main() -> int:
     # Python ignores these; a command would inherit that, and so would the program it traces.
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
-    sys.stdout.flush()
     os.execve(path, ["iotrace", *sys.argv[1:]], environment())
 
 

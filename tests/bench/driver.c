@@ -4,9 +4,9 @@
  *
  * One line: `kind=pread threads=1 … total_calls=… ns_median=… ns_min=… ns_max=… kops_median=…`.
  * A round is CALLS calls in each thread; one round more, the first, is not counted, but its calls
- * are in total_calls. -o: calls go to the descriptor that open gave, for tracers that lose a file at
- * dup2; the stub does not know it. ns is CPU time of one call: the round's wall time, times the CPUs at work,
- * over all its calls. */
+ * are in total_calls. -o: calls go to the descriptor that open gave, for tracers that lose a file
+ * at dup2; the stub does not know it. ns is CPU time of one call: the round's wall time, times the
+ * CPUs at work, over all its calls. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -212,7 +212,8 @@ int main(int argc, char **argv)
             return 2;
     }
     if (argc - optind != 2)
-        fail("usage", "driver [-o] [-t THREADS] [-n CALLS] [-r ROUNDS] empty|lock|open|pread|write FILE");
+        fail("usage",
+             "driver [-o] [-t THREADS] [-n CALLS] [-r ROUNDS] empty|lock|open|pread|write FILE");
     kind = find_kind(argv[optind]);
     path = argv[optind + 1];
     open_file(as_opened);

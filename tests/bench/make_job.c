@@ -20,6 +20,7 @@
 #include "format/mark.h"
 #include "format/ops.h"
 #include "tests/bench/lane.h"
+#include "tests/bench/plan.h"
 
 enum { RANKS_A_HOST = 8, SLOW_HOST = 5, STRAGGLER = 17, AHEAD = 2 };
 enum { START_NS = 1000000, FIRST_PID = 2000, READY = 0x1000, SLOTS = 0x2000 };
@@ -243,28 +244,14 @@ static void write_rank(const struct plan *plan, long number)
 
 static int read_plan(struct plan *plan, int argc, char **argv)
 {
-    const struct {
-        const char *name;
-        long *value, least, most;
-    } options[] = {{"ranks", &plan->ranks, 1, 100000},
-                   {"events", &plan->events, 1, 1000000000},
-                   {"from", &plan->from, 0, 100000},
-                   {"to", &plan->to, 0, 100000}};
-    if (argc < 2)
-        return -1;
-    plan->folder = argv[1];
-    for (int a = 2; a < argc; a++) {
-        size_t k = 0, n = strcspn(argv[a], "=");
-        while (k < sizeof options / sizeof *options &&
-               (strlen(options[k].name) != n || strncmp(argv[a], options[k].name, n)))
-            k++;
-        if (k == sizeof options / sizeof *options || !argv[a][n])
-            return -1;
-        *options[k].value = strtol(argv[a] + n + 1, NULL, 10);
-        if (*options[k].value < options[k].least || *options[k].value > options[k].most)
-            return -1;
-    }
-    return 0;
+    const struct iot_plan_number numbers[] = {
+        {"ranks", &plan->ranks, 1, 100000},
+        {"events", &plan->events, 1, 1000000000},
+        {"from", &plan->from, 0, 100000},
+        {"to", &plan->to, 0, 100000},
+    };
+    plan->folder = iot_plan_read(numbers, sizeof numbers / sizeof *numbers, argc, argv);
+    return plan->folder ? 0 : -1;
 }
 
 int main(int argc, char **argv)

@@ -14,11 +14,11 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "format/ops.h"
 #include "tests/bench/lane.h"
+#include "tests/bench/plan.h"
 
 enum { ROUND_NS = 100000, START_NS = 1000000, FIRST_PID = 1000, LANES_MAX = 64 };
 
@@ -221,29 +221,13 @@ static uint64_t write_process(const struct plan *plan, long process, uint64_t ch
 
 static int read_plan(struct plan *plan, int argc, char **argv)
 {
-    const struct {
-        const char *name;
-        long *value, least, most;
-    } options[] = {
+    const struct iot_plan_number numbers[] = {
         {"events", &plan->events, 1, 1000000000}, {"processes", &plan->processes, 1, 100000},
         {"lanes", &plan->lanes, 1, LANES_MAX},    {"files", &plan->files, 0, 16000000},
         {"queues", &plan->queues, 0, 1},
     };
-    if (argc < 2)
-        return -1;
-    plan->folder = argv[1];
-    for (int a = 2; a < argc; a++) {
-        size_t k = 0, n = strcspn(argv[a], "=");
-        while (k < sizeof options / sizeof *options &&
-               (strlen(options[k].name) != n || strncmp(argv[a], options[k].name, n)))
-            k++;
-        if (k == sizeof options / sizeof *options || !argv[a][n])
-            return -1;
-        *options[k].value = strtol(argv[a] + n + 1, NULL, 10);
-        if (*options[k].value < options[k].least || *options[k].value > options[k].most)
-            return -1;
-    }
-    return 0;
+    plan->folder = iot_plan_read(numbers, sizeof numbers / sizeof *numbers, argc, argv);
+    return plan->folder ? 0 : -1;
 }
 
 int main(int argc, char **argv)

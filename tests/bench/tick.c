@@ -1,6 +1,7 @@
-/* A preload library whose clock, the time of day at a thread's first reading, goes on with each reading: by the
- * durations of a fixed sequence that looks like those of short calls. What a tracer then does is the same in every run, down to
- * the bytes that it compresses, and its instructions can be held to a number. */
+/* A preload library whose clock, the time of day at a thread's first reading, goes on with each
+ * reading: by the durations of a fixed sequence that looks like those of short calls. What a tracer
+ * then does is the same in every run, down to the bytes that it compresses, and its instructions
+ * can be held to a number. */
 #include <stdint.h>
 #include <time.h>
 

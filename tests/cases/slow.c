@@ -1,6 +1,6 @@
 /* Plays slow storage behind the tracer: a data call on a file below $SLOW_DIR takes $SLOW_US and
- * 1 ns a byte longer than it would, an open, close or fsync $SLOW_US / 10. What stdio reads inside libc
- * is as fast as ever. */
+ * 1 ns a byte longer than it would, an open, close or fsync $SLOW_US / 10. What stdio reads inside
+ * libc is as fast as ever. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>

@@ -1,19 +1,17 @@
-/* A program that uses a GPU, by a script. It loads the driver (libcuda.so.1), calls cuInit, and then does what
- * each line of the file says that its argument names (- : standard input), the same whether or not it is traced.
- * With --inject LIBRARY it only loads that, and calls its InitializeInjection.
+/* A program that uses a GPU, by a script. It loads the driver (libcuda.so.1), calls cuInit, and
+ * then does what each line of the file says that its argument names (- : standard input), the same
+ * whether or not it is traced. With --inject LIBRARY it only loads that, and calls its
+ * InitializeInjection.
  *
  *   at NS                    sleep until NS after the start of the script
  *   stream HANDLE [context=1] [id=N]       a stream comes to be; destroy HANDLE: it goes
- *   call NAME corr=N [KEY=V]...            a call: it enters, sleeps, returns. KEYs by what it takes:
- *        dst src bytes kind stream event width height depth dpitch spitch count (of a batch: that many
- *        copies of `bytes`, at src + k * spitch and dst + k * dpitch)
- *        until=NS            it returns then, not at once
- *        result=N            what it returns, 0
- *        inner=NAME icorr=N  a call inside it with the same parameters, and its correlation
- *        context=N           1
- *   copy corr=N stream=N kind=N from=N to=N bytes=N start=NS end=NS [async=1] [device=0] [context=1]
- *   peer ... [source=N] [target=N]         likewise, between two devices
- *   memset corr=N stream=N bytes=N start=NS end=NS
+ *   call NAME corr=N [KEY=V]...            a call: it enters, sleeps, returns. KEYs by what it
+ * takes: dst src bytes kind stream event width height depth dpitch spitch count (of a batch: that
+ * many copies of `bytes`, at src + k * spitch and dst + k * dpitch) until=NS            it returns
+ * then, not at once result=N            what it returns, 0 inner=NAME icorr=N  a call inside it
+ * with the same parameters, and its correlation context=N           1 copy corr=N stream=N kind=N
+ * from=N to=N bytes=N start=NS end=NS [async=1] [device=0] [context=1] peer ... [source=N]
+ * [target=N]         likewise, between two devices memset corr=N stream=N bytes=N start=NS end=NS
  *   kernel corr=N stream=N name=TEXT start=NS end=NS
  *   unknown                  a record of a kind that does not exist
  *   invalid                  one that is not valid: the rest of its buffer is lost
@@ -22,13 +20,13 @@
  *   fatal TEXT               CUPTI shuts itself down
  *   fork                     a child makes a call and a copy, and exits
  *   read FILE                reads a file whole, into memory at `buffer`
- *   crowd threads=N rounds=N [bytes=N]     threads that make a call and a copy each round, from correlation 1000000;
- *        amid=1: the script goes on meanwhile
- *   say TEXT                 a line on standard output
- *   exit [status=N]; _exit [status=N]; exec PROGRAM
+ *   crowd threads=N rounds=N [bytes=N]     threads that make a call and a copy each round, from
+ * correlation 1000000; amid=1: the script goes on meanwhile say TEXT                 a line on
+ * standard output exit [status=N]; _exit [status=N]; exec PROGRAM
  *
- * start and end are NS after the start of the script (0: the record has no times); they may lie ahead. Numbers are
- * decimal or 0x...; `buffer` is the address of 64 MiB of this program, buffer+N N bytes on.
+ * start and end are NS after the start of the script (0: the record has no times); they may lie
+ * ahead. Numbers are decimal or 0x...; `buffer` is the address of 64 MiB of this program, buffer+N
+ * N bytes on.
  */
 #include "tests/cuda/standin.h"
 
@@ -135,7 +133,8 @@ static uint64_t monotonic(void)
 
 static void wait_until(uint64_t ns)
 {
-    struct timespec until = {(time_t)((origin + ns) / 1000000000u), (long)((origin + ns) % 1000000000u)};
+    struct timespec until = {(time_t)((origin + ns) / 1000000000u),
+                             (long)((origin + ns) % 1000000000u)};
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL))
         continue;
 }
@@ -324,7 +323,8 @@ static void enter(const struct function *f, uint64_t corr, uint64_t context, con
         cupti.enter(f->domain, f->id, f->name, (uint32_t)corr, (uint32_t)context, p);
 }
 
-static void leave(const struct function *f, uint64_t corr, uint64_t context, const void *p, int result)
+static void leave(const struct function *f, uint64_t corr, uint64_t context, const void *p,
+                  int result)
 {
     if (cupti.exit)
         cupti.exit(f->domain, f->id, f->name, (uint32_t)corr, (uint32_t)context, p, result);
@@ -453,11 +453,11 @@ static void *one_of_crowd(void *user)
         enter(f, corr, 1, &p);
         leave(f, corr, 1, &p, 0);
         uint64_t at = monotonic() - origin;
-        snprintf(text, sizeof text,
-                 "copy corr=%llu stream=%llu kind=1 from=2 to=3 async=1 bytes=%llu start=%llu end=%llu",
-                 (unsigned long long)corr, (unsigned long long)(20 + c->first / 1000000),
-                 (unsigned long long)c->bytes, (unsigned long long)at,
-                 (unsigned long long)(at + 10));
+        snprintf(
+            text, sizeof text,
+            "copy corr=%llu stream=%llu kind=1 from=2 to=3 async=1 bytes=%llu start=%llu end=%llu",
+            (unsigned long long)corr, (unsigned long long)(20 + c->first / 1000000),
+            (unsigned long long)c->bytes, (unsigned long long)at, (unsigned long long)(at + 10));
         split(&line, text, copy);
         put_copy(&line);
     }
@@ -520,7 +520,8 @@ static void play(char *text)
     if (!strcmp(word, "at"))
         wait_until(number(line->rest));
     else if (!strcmp(word, "stream") && cupti.created)
-        cupti.created(number(line->keys[0].value), (uint32_t)value(line, "context", 1), (uint32_t)V("id"));
+        cupti.created(number(line->keys[0].value), (uint32_t)value(line, "context", 1),
+                      (uint32_t)V("id"));
     else if (!strcmp(word, "destroy") && cupti.destroyed)
         cupti.destroyed(number(line->keys[0].value));
     else if (!strcmp(word, "call"))

@@ -14,15 +14,15 @@ from harness import Tap
 INSTALLED = "--installed" in sys.argv[1:]
 MODULE = {} if INSTALLED else {"PYTHONPATH": str(harness.TOP / "python")}
 PYTHON = [sys.executable, "-B"]
+BESIDE = {"PATH": f"{Path(harness.command()).parent}:{os.environ['PATH']}"}
 # Of a call in a program that is not traced; it takes some 25 ns, a range some 170.
 NOOP_LIMIT_NS = 2000
 
 
 def module(*arguments, env=None, path=True, program=None):
     """Runs `python3 -m iotrace` (or a program) beside the command."""
-    beside = {"PATH": f"{Path(harness.command()).parent}:{os.environ['PATH']}"} if path else {}
     return harness.run([*PYTHON, *(program or ["-m", "iotrace"]), *arguments],
-                       harness.plain({**MODULE, **beside, **(env or {})}))
+                       harness.plain({**MODULE, **(BESIDE if path else {}), **(env or {})}))
 
 
 def check_marks(place):
@@ -95,6 +95,14 @@ def check_command():
     return bad
 
 
+def check_closed():
+    """Without a standard output Python has no sys.stdout; the command says what is wrong."""
+    closed = ["sh", "-c", 'exec "$@" >&-', "sh", *PYTHON, "-m", "iotrace", "--version"]
+    done = harness.run(closed, harness.plain({**MODULE, **BESIDE}))
+    good = done.status == 2 and done.stderr.startswith(b"iotrace: standard output: ")
+    return [] if good else [f"status {done.status}, {done.stderr!r}"]
+
+
 def check_inheritance(place):
     """The traced program is as from a shell: signals, environment, arguments, status."""
     show = ("grep SigIgn /proc/$$/status; echo \"${LC_CTYPE-unset}\"; "
@@ -123,6 +131,7 @@ def main():
         out.run("a traced function in a range", lambda: check_wrapped(place))
         out.run("what is not traced does nothing", check_untraced)
         out.run("python3 -m iotrace is the command", check_command)
+        out.run("python3 -m iotrace without a standard output", check_closed)
         out.run("what a program run by it inherits", lambda: check_inheritance(place))
         if INSTALLED:
             out.skip("python3 -m iotrace without the command", "it is installed")

@@ -1,7 +1,8 @@
-/* Any two texts are reports that can be compared, in every format, or one line that says what is wrong.
+/* Any two texts are reports that can be compared, in every format, or one line that says what is
+ * wrong.
  *
- * An input is a byte, of which the lowest bits say how many runs each side has; then the base's report,
- * 0, and the candidate's; without the 0 both have the same.
+ * An input is a byte, of which the lowest bits say how many runs each side has; then the base's
+ * report, 0, and the candidate's; without the 0 both have the same.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
-/* What names places in code, on any bytes: stacks as a trace has them, perf maps and the symbols of ELF files.
- * It ends, keeps within what it was given, and names lie in their table. The first byte says which. */
+/* What names places in code, on any bytes: stacks as a trace has them, perf maps and the symbols of
+ * ELF files. It ends, keeps within what it was given, and names lie in their table. The first byte
+ * says which. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -334,10 +334,20 @@ static void make_trace(struct iot_test_program *p, const int64_t *ended)
         t->files[f] = (struct iot_file){
             .name = "", .pipe_bytes = 1 << 20, .ino = f,
             .kind = f && f <= OBJECTS ? IOT_FILE_PIPE : IOT_FILE_REGULAR};
-    t->processes[0] = (struct iot_process){
-        .pid = 1, .root = 1, .end = IOT_END_EXIT, .n_lanes = (uint32_t)p->lanes, .end_ns = ended[0],
-        .source = "", .exe = "", .cwd = "", .host = "", .kernel = "", .cpu = "", .mounts = "", .imported = "",
-        .command = command};
+    t->processes[0] = (struct iot_process){.pid = 1,
+                                           .root = 1,
+                                           .end = IOT_END_EXIT,
+                                           .n_lanes = (uint32_t)p->lanes,
+                                           .end_ns = ended[0],
+                                           .source = "",
+                                           .exe = "",
+                                           .cwd = "",
+                                           .host = "",
+                                           .kernel = "",
+                                           .cpu = "",
+                                           .mounts = "",
+                                           .imported = "",
+                                           .command = command};
     for (uint32_t l = 0; l < p->lanes; l++) {
         struct iot_lane *lane = &t->lanes[l];
         *lane = (struct iot_lane){.number = l, .tid = l + 1, .first_event = t->events.n,

@@ -15,7 +15,8 @@ enum iot_test_step_kind {
     IOT_TEST_GET, /* bytes from a pipe; service where they were there */
     IOT_TEST_CREATE,
     IOT_TEST_JOIN,
-    IOT_TEST_UNTIL, /* an absolute timer; ns: from its entry, less than 0 where the moment had passed */
+    /* an absolute timer; ns: from its entry, less than 0 where the moment had passed */
+    IOT_TEST_UNTIL,
 };
 
 struct iot_test_step {
@@ -23,7 +24,8 @@ struct iot_test_step {
     uint32_t lane, object;      /* object: semaphore, mutex, pipe, lane */
     int64_t ns;                 /* of computing or service */
     int64_t until;              /* of UNTIL: the moment */
-    size_t waker;               /* step that let it go on, by its entry (of JOIN: by the lane's end) */
+    /* step that let it go on, by its entry (of JOIN: by the lane's end) */
+    size_t waker;
     int has_waker;
     int64_t entry, end;
 };

@@ -23,7 +23,8 @@ static void part(void *user, const struct iot_extent *x)
     }
 }
 
-static void check(const struct iot_address_map *m, const struct seen *want, uint64_t begin, uint64_t end)
+static void check(const struct iot_address_map *m, const struct seen *want, uint64_t begin,
+                  uint64_t end)
 {
     static struct seen got;
     memset(&got, 0, sizeof got);
@@ -43,7 +44,8 @@ Test(address_map, random_puts_and_cuts_are_as_in_an_array)
         struct iot_address_map m = {.limit = 1 << 20};
         memset(&want, 0, sizeof want);
         for (int n = 0; n < 2000; n++) {
-            uint64_t begin = (uint64_t)rand() % SPACE, bytes = (uint64_t)rand() % (round % 2 ? 8 : 300);
+            uint64_t begin = (uint64_t)rand() % SPACE,
+                     bytes = (uint64_t)rand() % (round % 2 ? 8 : 300);
             uint64_t end = begin + bytes < SPACE ? begin + bytes : SPACE;
             uint32_t kind = rand() % 3 ? 1 + (uint32_t)rand() % 2 : 0;
             uint32_t subject = kind ? 1 + (uint32_t)rand() % 5 : 0;

@@ -206,7 +206,8 @@ Test(advice, names_and_opens)
     done(run);
 }
 
-/* Neither fewer files nor fewer look-ups would spare what is done with the pages and locks of one. */
+/* Neither fewer files nor fewer look-ups would spare what is done with the pages and locks of one.
+ */
 Test(advice, no_names_in_hints_and_locks)
 {
     static const enum iot_op ops[] = {IOT_OP_FADVISE, IOT_OP_MMAP, IOT_OP_MUNMAP, IOT_OP_FCNTL};

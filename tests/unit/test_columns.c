@@ -224,8 +224,9 @@ Test(columns, a_loop_takes_few_bytes)
     cr_assert_leq(bytes, 3 * IOT_HALF_ROWS, "%zu bytes", bytes);
 }
 
-/* A payload of 18 reads of no length whose gaps are PACKED: the first is 5, then 16 of `width` bits, each all
- * ones but for every third, which is 0, and one that is 1 in a group that says `last`. Gives its bytes. */
+/* A payload of 18 reads of no length whose gaps are PACKED: the first is 5, then 16 of `width`
+ * bits, each all ones but for every third, which is 0, and one that is 1 in a group that says
+ * `last`. Gives its bytes. */
 static size_t packed_by_hand(uint8_t *payload, unsigned width, unsigned last)
 {
     const uint32_t bytes[] = {0, 1, 1 + 1 + 2 * width + 1 + (last + 7) / 8, 3};
@@ -273,7 +274,8 @@ Test(columns, packed_values_have_any_width)
             cr_assert_eq(rows[i].op, IOT_OP_READ);
         }
     }
-    cr_assert_eq(iot_columns_decode(payload, packed_by_hand(payload, 65, 1), &counts, rows, NULL), -1);
+    cr_assert_eq(iot_columns_decode(payload, packed_by_hand(payload, 65, 1), &counts, rows, NULL),
+                 -1);
 }
 
 Test(columns, clock_readings_take_the_bits_that_they_need)

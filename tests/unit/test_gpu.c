@@ -1,5 +1,5 @@
-/* What reports say of GPUs: why they idled, and what ranks waited for each other, on traces whose answer is
- * known. */
+/* What reports say of GPUs: why they idled, and what ranks waited for each other, on traces whose
+ * answer is known. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,9 @@ static void setup(void)
         iot_rows_string(of(r, 0), 3, "ncclDevKernel_AllGather");
         iot_rows_string(of(r, 0), 4, r == 2 ? "pair b" : "pair a");
         iot_rows_desc(of(r, 0), 1, 1, 3, S_IFREG, 0, 1, 2, 4096);
-        iot_rows_add(of(r, 0), (struct iot_row){.op = IOT_OP_START, .t0 = START, .t1 = START, .obj = UINT32_MAX});
+        iot_rows_add(
+            of(r, 0),
+            (struct iot_row){.op = IOT_OP_START, .t0 = START, .t1 = START, .obj = UINT32_MAX});
     }
 }
 
@@ -44,18 +46,28 @@ static void teardown(void)
 
 static void reads(unsigned rank, uint64_t t0, uint64_t t1)
 {
-    iot_rows_add(of(rank, 0), (struct iot_row){.op = IOT_OP_READ, .t0 = START + t0, .t1 = START + t1,
-                                               .result = 100, .bytes = 100, .obj = 1});
+    iot_rows_add(of(rank, 0), (struct iot_row){.op = IOT_OP_READ,
+                                               .t0 = START + t0,
+                                               .t1 = START + t1,
+                                               .result = 100,
+                                               .bytes = 100,
+                                               .obj = 1});
 }
 
 /* The launch takes 2 ns from `launched` on. */
-static void runs(unsigned rank, unsigned op, uint32_t name, uint64_t launched, uint64_t t0, uint64_t t1)
+static void runs(unsigned rank, unsigned op, uint32_t name, uint64_t launched, uint64_t t0,
+                 uint64_t t1)
 {
     uint64_t correlation = ++next;
-    iot_rows_add(of(rank, 0), (struct iot_row){.op = IOT_OP_GPU_LAUNCH, .t0 = START + launched,
-                                               .t1 = START + launched + 2, .offset = (int64_t)correlation});
-    iot_rows_add(of(rank, STREAM), (struct iot_row){.op = (uint16_t)op, .t0 = START + t0, .t1 = START + t1,
-                                                    .obj = name, .offset = (int64_t)correlation});
+    iot_rows_add(of(rank, 0), (struct iot_row){.op = IOT_OP_GPU_LAUNCH,
+                                               .t0 = START + launched,
+                                               .t1 = START + launched + 2,
+                                               .offset = (int64_t)correlation});
+    iot_rows_add(of(rank, STREAM), (struct iot_row){.op = (uint16_t)op,
+                                                    .t0 = START + t0,
+                                                    .t1 = START + t1,
+                                                    .obj = name,
+                                                    .offset = (int64_t)correlation});
 }
 
 static void among(unsigned rank, uint32_t communicator, uint64_t launched, uint64_t t0, uint64_t t1)
@@ -66,8 +78,11 @@ static void among(unsigned rank, uint32_t communicator, uint64_t launched, uint6
 
 static void syncs(unsigned rank, uint64_t t0, uint64_t t1)
 {
-    iot_rows_add(of(rank, 0), (struct iot_row){.op = IOT_OP_GPU_SYNC, .t0 = START + t0, .t1 = START + t1,
-                                               .addr = IOT_SYNC_CONTEXT, .offset = (int64_t)++next});
+    iot_rows_add(of(rank, 0), (struct iot_row){.op = IOT_OP_GPU_SYNC,
+                                               .t0 = START + t0,
+                                               .t1 = START + t1,
+                                               .addr = IOT_SYNC_CONTEXT,
+                                               .offset = (int64_t)++next});
 }
 
 static void save(const char *folder, unsigned rank, uint64_t end)
@@ -76,13 +91,15 @@ static void save(const char *folder, unsigned rank, uint64_t end)
     struct iot_written file = iot_written_new(100 + rank, 1, START);
     iot_written_header(&file)->root = rank == 0;
     iot_written_header(&file)->end = IOT_END_EXIT;
-    iot_rows_add(of(rank, 0), (struct iot_row){.op = IOT_OP_EXIT, .t0 = START + end, .t1 = START + end});
+    iot_rows_add(of(rank, 0),
+                 (struct iot_row){.op = IOT_OP_EXIT, .t0 = START + end, .t1 = START + end});
     struct iot_half_rows *stream = calloc(1, sizeof *stream);
     iot_rows_add(stream, (struct iot_row){.op = IOT_OP_GPU_STREAM, .t0 = START, .t1 = START,
                                           .result = rank, .offset = 7});
     for (uint32_t k = 0; k < of(rank, STREAM)->n; k++)
         iot_rows_add(stream, of(rank, STREAM)->rows[k]);
-    iot_written_half(&file, iot_written_segment(&file, IOT_SEGMENT_ROWS, 0), 0, 0, 100, 1, of(rank, 0));
+    iot_written_half(&file, iot_written_segment(&file, IOT_SEGMENT_ROWS, 0), 0, 0, 100, 1,
+                     of(rank, 0));
     iot_written_half(&file, iot_written_segment(&file, IOT_SEGMENT_ROWS, 1), 0, 1, 1, 1, stream);
     free(stream);
     snprintf(name, sizeof name, "%u.iot", rank);
@@ -137,7 +154,8 @@ Test(gpu, idles_because_of_what_is_read)
 {
     reads(0, 20, 120); /* before anything runs: all of it */
     runs(0, IOT_OP_GPU_KERNEL, 0, 130, 150, 250);
-    reads(0, 140, 300); /* beside the kernel until 250: 50 in the gap, then 20 of computing, 20 to start */
+    /* beside the kernel until 250: 50 in the gap, then 20 of computing, 20 to start */
+    reads(0, 140, 300);
     runs(0, IOT_OP_GPU_KERNEL, 0, 320, 340, 400);
     reads(0, 330, 390); /* beside it all along */
     runs(0, IOT_OP_GPU_KERNEL, 0, 395, 415, 500);
@@ -185,11 +203,13 @@ static const struct iot_gpu_rank *rank(const struct made *m, unsigned r)
     return NULL;
 }
 
-static void check_rank(const struct made *m, unsigned r, int64_t matched, int64_t waited, int64_t moved)
+static void check_rank(const struct made *m, unsigned r, int64_t matched, int64_t waited,
+                       int64_t moved)
 {
     cr_expect_eq(rank(m, r)->matched, matched, "rank %u: %ld", r, rank(m, r)->matched);
     cr_expect_eq(rank(m, r)->waited_ns, waited, "rank %u waited %ld", r, rank(m, r)->waited_ns);
-    cr_expect_eq(rank(m, r)->transfer_ns, moved, "rank %u moved for %ld", r, rank(m, r)->transfer_ns);
+    cr_expect_eq(rank(m, r)->transfer_ns, moved, "rank %u moved for %ld", r,
+                 rank(m, r)->transfer_ns);
 }
 
 /* Rank 0 begins at 30 and waits until 230, when the last comes: it was reading. */

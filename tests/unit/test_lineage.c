@@ -30,8 +30,10 @@ static void setup(void)
         iot_rows_string(&rows[0], k + 1, paths[k]);
         iot_rows_desc(&rows[0], k + 1, k + 1, (int)k + 3, S_IFREG, 0, 1, k + 100, 4096);
     }
-    iot_rows_add(&rows[0], (struct iot_row){.op = IOT_OP_START, .t0 = START, .t1 = START, .obj = UINT32_MAX});
-    iot_rows_add(&rows[STREAM], (struct iot_row){.op = IOT_OP_GPU_STREAM, .t0 = START, .t1 = START, .offset = 7});
+    iot_rows_add(&rows[0],
+                 (struct iot_row){.op = IOT_OP_START, .t0 = START, .t1 = START, .obj = UINT32_MAX});
+    iot_rows_add(&rows[STREAM],
+                 (struct iot_row){.op = IOT_OP_GPU_STREAM, .t0 = START, .t1 = START, .offset = 7});
 }
 
 static void teardown(void)
@@ -40,10 +42,16 @@ static void teardown(void)
 }
 
 /* A call that takes 10 ns. */
-static void moves(unsigned lane, unsigned op, uint32_t desc, uint64_t addr, int64_t bytes, uint64_t t)
+static void moves(unsigned lane, unsigned op, uint32_t desc, uint64_t addr, int64_t bytes,
+                  uint64_t t)
 {
-    iot_rows_add(&rows[lane], (struct iot_row){.op = (uint16_t)op, .t0 = START + t, .t1 = START + t + 10,
-                                               .result = bytes, .bytes = bytes, .addr = addr, .obj = desc});
+    iot_rows_add(&rows[lane], (struct iot_row){.op = (uint16_t)op,
+                                               .t0 = START + t,
+                                               .t1 = START + t + 10,
+                                               .result = bytes,
+                                               .bytes = bytes,
+                                               .addr = addr,
+                                               .obj = desc});
 }
 
 static void maps(uint32_t desc, uint64_t addr, uint64_t bytes, uint64_t t)
@@ -73,8 +81,11 @@ static void buffer(int is_in, uint32_t desc, uint64_t addr, int64_t bytes, uint6
 
 static void unmaps(uint64_t addr, uint64_t bytes, uint64_t t)
 {
-    iot_rows_add(&rows[0], (struct iot_row){.op = IOT_OP_MUNMAP, .t0 = START + t, .t1 = START + t + 1,
-                                            .offset = (int64_t)bytes, .addr = addr});
+    iot_rows_add(&rows[0], (struct iot_row){.op = IOT_OP_MUNMAP,
+                                            .t0 = START + t,
+                                            .t1 = START + t + 1,
+                                            .offset = (int64_t)bytes,
+                                            .addr = addr});
 }
 
 /* The launch at t, the copy from t + 5 to t + 15. */
@@ -87,8 +98,12 @@ static void copies(unsigned lane, int kind, uint64_t addr, int64_t bytes, uint64
                                   .addr = to_gpu ? addr : 0, .result = to_gpu ? 0 : (int64_t)addr,
                                   .bytes = bytes, .offset = (int64_t)correlation});
     iot_rows_add(&rows[STREAM],
-                 (struct iot_row){.op = IOT_OP_GPU_MEMCPY, .t0 = START + t + 5, .t1 = START + t + 15,
-                                  .result = kind, .bytes = bytes, .offset = (int64_t)correlation,
+                 (struct iot_row){.op = IOT_OP_GPU_MEMCPY,
+                                  .t0 = START + t + 5,
+                                  .t1 = START + t + 15,
+                                  .result = kind,
+                                  .bytes = bytes,
+                                  .offset = (int64_t)correlation,
                                   .addr = (to_gpu ? IOT_MEMORY_PINNED | IOT_MEMORY_DEVICE << 8
                                                   : IOT_MEMORY_DEVICE | IOT_MEMORY_PINNED << 8) |
                                           IOT_COPY_ASYNC});
@@ -106,11 +121,12 @@ static struct iot_trace *read_rows(uint64_t end)
     struct iot_written file = iot_written_new(100, 1, START);
     iot_written_header(&file)->root = 1;
     iot_written_header(&file)->end = IOT_END_EXIT;
-    iot_rows_add(&rows[0], (struct iot_row){.op = IOT_OP_EXIT, .t0 = START + end, .t1 = START + end});
+    iot_rows_add(&rows[0],
+                 (struct iot_row){.op = IOT_OP_EXIT, .t0 = START + end, .t1 = START + end});
     for (uint32_t l = 0; l < LANES; l++)
         if (rows[l].n)
-            iot_written_half(&file, iot_written_segment(&file, IOT_SEGMENT_ROWS, l), 0, l, 100 + l, 1,
-                             &rows[l]);
+            iot_written_half(&file, iot_written_segment(&file, IOT_SEGMENT_ROWS, l), 0, l, 100 + l,
+                             1, &rows[l]);
     iot_written_save(&file, folder, "1.iot");
     iot_written_free(&file);
     struct iot_trace *t = iot_trace_read(folder, error);
@@ -133,7 +149,8 @@ static void expect(const char *const want[], size_t n)
 {
     struct iot_trace *t = read_rows(10000);
     for (size_t k = 0; k < n; k++)
-        cr_expect_str_eq(carried(t, k), want[k], "copy %zu is of '%s', not '%s'", k, carried(t, k), want[k]);
+        cr_expect_str_eq(carried(t, k), want[k], "copy %zu is of '%s', not '%s'", k, carried(t, k),
+                         want[k]);
     iot_trace_free(t);
 }
 #define EXPECT(...)                                                                                \
@@ -241,8 +258,14 @@ Test(lineage, mapped_files)
 
 Test(lineage, what_lies_in_one_of_several_pieces_is_no_longer_than_that)
 {
-    iot_rows_add(&rows[0], (struct iot_row){.op = IOT_OP_READV, .t0 = START + 100, .t1 = START + 110,
-                                            .result = 1000, .bytes = 1000, .addr = BUFFER, .obj = X, .obj2 = 100});
+    iot_rows_add(&rows[0], (struct iot_row){.op = IOT_OP_READV,
+                                            .t0 = START + 100,
+                                            .t1 = START + 110,
+                                            .result = 1000,
+                                            .bytes = 1000,
+                                            .addr = BUFFER,
+                                            .obj = X,
+                                            .obj2 = 100});
     copies(0, IOT_COPY_HTOD, BUFFER + 50, 10, 200);
     copies(0, IOT_COPY_HTOD, BUFFER + 100, 10, 300);
     EXPECT("/d/x.jpg", "");
@@ -267,11 +290,19 @@ Test(lineage, of_a_batch_each_has_its_own_buffer)
     moves(0, IOT_OP_READ, X, BUFFER, 100, 100);
     moves(0, IOT_OP_READ, Y, BUFFER + 4096, 100, 120);
     for (uint64_t k = 0; k < 2; k++) {
-        iot_rows_add(&rows[0], (struct iot_row){.op = IOT_OP_GPU_LAUNCH, .t0 = START + 200, .t1 = START + (k ? 200 : 210),
-                                                .addr = BUFFER + 4096 * k, .bytes = 100, .offset = 9});
-        iot_rows_add(&rows[STREAM], (struct iot_row){.op = IOT_OP_GPU_MEMCPY, .t0 = START + 215 + 10 * k,
-                                                     .t1 = START + 225 + 10 * k, .result = IOT_COPY_HTOD,
-                                                     .bytes = 100, .offset = 9, .addr = IOT_COPY_ASYNC});
+        iot_rows_add(&rows[0], (struct iot_row){.op = IOT_OP_GPU_LAUNCH,
+                                                .t0 = START + 200,
+                                                .t1 = START + (k ? 200 : 210),
+                                                .addr = BUFFER + 4096 * k,
+                                                .bytes = 100,
+                                                .offset = 9});
+        iot_rows_add(&rows[STREAM], (struct iot_row){.op = IOT_OP_GPU_MEMCPY,
+                                                     .t0 = START + 215 + 10 * k,
+                                                     .t1 = START + 225 + 10 * k,
+                                                     .result = IOT_COPY_HTOD,
+                                                     .bytes = 100,
+                                                     .offset = 9,
+                                                     .addr = IOT_COPY_ASYNC});
     }
     EXPECT("/d/x.jpg", "/d/y.jpg");
 }
@@ -333,7 +364,8 @@ static void done(struct made *m)
     iot_trace_free(m->trace);
 }
 
-static int64_t decided(const struct iot_report *r, unsigned direction, unsigned rule, unsigned object)
+static int64_t decided(const struct iot_report *r, unsigned direction, unsigned rule,
+                       unsigned object)
 {
     int64_t bytes = 0;
     for (size_t k = 0; k < r->gpu->n_copies; k++)

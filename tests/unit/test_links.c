@@ -12,7 +12,8 @@ struct run {
     struct iot_process processes[PROCESSES + 1];
     struct iot_lane lanes[PROCESSES + 1];
     struct iot_file files[2];
-    int64_t t0[EVENTS_MAX], t1[EVENTS_MAX], bytes[EVENTS_MAX], result[EVENTS_MAX], offset[EVENTS_MAX];
+    int64_t t0[EVENTS_MAX], t1[EVENTS_MAX], bytes[EVENTS_MAX], result[EVENTS_MAX],
+        offset[EVENTS_MAX];
     uint64_t addr[EVENTS_MAX];
     uint32_t file[EVENTS_MAX], file2[EVENTS_MAX], arg[EVENTS_MAX], stack[EVENTS_MAX];
     int32_t fd[EVENTS_MAX];
@@ -43,8 +44,11 @@ static void begin(struct run *r, uint32_t pid, uint32_t ppid, int64_t start, int
                                            .n_lanes = 1,
                                            .start_ns = start,
                                            .end_ns = end};
-    r->lanes[p] = (struct iot_lane){
-        .process = p, .tid = pid, .first_event = r->trace.events.n, .start_ns = start, .end_ns = end};
+    r->lanes[p] = (struct iot_lane){.process = p,
+                                    .tid = pid,
+                                    .first_event = r->trace.events.n,
+                                    .start_ns = start,
+                                    .end_ns = end};
     r->trace.n_lanes++;
 }
 
@@ -61,9 +65,9 @@ static void init(struct run *r)
                                           r->fd,   r->op,   r->err, r->stack};
 }
 
-/* A shell that makes a pipe, starts a reader and another process, and closes the pipe before or after
- * that; the other one ends while the reader waits. Returns the reader's waker, and whether it is
- * said to have none. */
+/* A shell that makes a pipe, starts a reader and another process, and closes the pipe before or
+ * after that; the other one ends while the reader waits. Returns the reader's waker, and whether it
+ * is said to have none. */
 static struct iot_waker waker_of_end(int started_with_the_pipe, int uses_it, int *unexplained)
 {
     struct run r;
@@ -110,7 +114,8 @@ Test(links, who_never_held_the_pipe_does_not_end_it)
     cr_expect(waker.kind == IOT_WAKER_NONE);
 }
 
-/* The most that a trace may say of one write would fill more pages than can be counted one by one. */
+/* The most that a trace may say of one write would fill more pages than can be counted one by one.
+ */
 Test(links, a_write_that_is_larger_than_any_pipe_waits_for_the_read_of_its_end, .timeout = 20)
 {
     enum { READS = 2 };

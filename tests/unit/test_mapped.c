@@ -15,7 +15,8 @@ static struct iot_file files[4];
 
 static void begin(void)
 {
-    trace = (struct iot_trace){.processes = processes, .lanes = lanes, .files = files, .n_files = 4};
+    trace =
+        (struct iot_trace){.processes = processes, .lanes = lanes, .files = files, .n_files = 4};
     memset(lanes, 0, sizeof lanes);
     cr_assert_eq(iot_events_init(&trace.events, ROOM), 0);
     for (uint32_t f = 0; f < 4; f++)

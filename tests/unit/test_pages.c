@@ -145,7 +145,8 @@ Test(pages, markdown_is_as_complete_as_text)
     cr_expect_not_null(strstr(markdown, "100 ms exposed (P95 "), "%s", markdown);
     cr_expect_not_null(strstr(markdown, "| 3 | 250 ms | 62.5 ms | 125 ms |"), "%s", markdown);
     cr_expect_not_null(strstr(markdown, "- 125 ms to 250 ms, 2 times: reload"), "%s", markdown);
-    cr_expect_not_null(strstr(markdown, "which was reading &#96;/d/&#42;.jpg&#96;"), "%s", markdown);
+    cr_expect_not_null(strstr(markdown, "which was reading &#96;/d/&#42;.jpg&#96;"), "%s",
+                       markdown);
     cr_expect_not_null(strstr(text, "Without any I/O it would take"), "%s", text);
     free(text);
     free(markdown);
@@ -206,7 +207,8 @@ Test(pages, the_files_that_top_cuts)
     for (int f = 0; f < 5; f++) {
         char name[32];
         snprintf(name, sizeof name, "/d/%d.jpg", f);
-        size_t e = iot_test_run_event(run, IOT_OP_READ, iot_test_run_regular(run, name), 1000000, 0);
+        size_t e =
+            iot_test_run_event(run, IOT_OP_READ, iot_test_run_regular(run, name), 1000000, 0);
         iot_test_run_expose(run, e, 1000000 - f, 0);
     }
     iot_make_report(run, 2);

@@ -10,10 +10,11 @@ Test(python, steps)
 {
     /* 0 to 7 line 10, 8 to 299 line 12, then 11. */
     static const uint8_t table[] = {8, 2, 255, 0, 37, 0xff};
-    static const int want[][2] = {{-1, 10}, {0, 10}, {7, 10}, {8, 12}, {299, 12}, {300, 11}, {9999, 11}};
+    static const int want[][2] = {{-1, 10},  {0, 10},   {7, 10},   {8, 12},
+                                  {299, 12}, {300, 11}, {9999, 11}};
     for (size_t i = 0; i < sizeof want / sizeof *want; i++)
-        cr_expect_eq(iot_python_line(IOT_PYTHON_STEPS, table, sizeof table, 10, want[i][0]), want[i][1], "%d",
-                     want[i][0]);
+        cr_expect_eq(iot_python_line(IOT_PYTHON_STEPS, table, sizeof table, 10, want[i][0]),
+                     want[i][1], "%d", want[i][0]);
     cr_expect_eq(iot_python_line(IOT_PYTHON_STEPS, table, 0, 10, 50), 10);
     cr_expect_eq(iot_python_line(IOT_PYTHON_STEPS, table, 1, 10, 50), 10, "half a pair");
 }
@@ -24,8 +25,8 @@ Test(python, ranges)
     static const uint8_t table[] = {4, 0, 2, 0x80, 4, 0xff};
     static const int want[][2] = {{0, 5}, {3, 5}, {4, 5}, {6, 4}, {9, 4}, {100, 4}};
     for (size_t i = 0; i < sizeof want / sizeof *want; i++)
-        cr_expect_eq(iot_python_line(IOT_PYTHON_RANGES, table, sizeof table, 5, want[i][0]), want[i][1], "%d",
-                     want[i][0]);
+        cr_expect_eq(iot_python_line(IOT_PYTHON_RANGES, table, sizeof table, 5, want[i][0]),
+                     want[i][1], "%d", want[i][0]);
 }
 
 Test(python, locations)
@@ -40,10 +41,11 @@ Test(python, locations)
         HEAD(NONE, 1),                      /* 24: nobody's */
         HEAD(NO_COLUMNS, 1), 0x05,          /* 26: 2 back */
     };
-    static const int want[][2] = {{-1, 7}, {0, 7}, {2, 8}, {5, 8}, {6, 8}, {8, 108}, {22, 108}, {24, 108}, {26, 106}};
+    static const int want[][2] = {{-1, 7},  {0, 7},    {2, 8},    {5, 8},   {6, 8},
+                                  {8, 108}, {22, 108}, {24, 108}, {26, 106}};
     for (size_t i = 0; i < sizeof want / sizeof *want; i++)
-        cr_expect_eq(iot_python_line(IOT_PYTHON_LOCATIONS, table, sizeof table, 7, want[i][0]), want[i][1], "%d",
-                     want[i][0]);
+        cr_expect_eq(iot_python_line(IOT_PYTHON_LOCATIONS, table, sizeof table, 7, want[i][0]),
+                     want[i][1], "%d", want[i][0]);
     for (size_t n = 0; n < sizeof table; n++) /* cut anywhere */
         iot_python_line(IOT_PYTHON_LOCATIONS, table, n, 7, 1000);
 }

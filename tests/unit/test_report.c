@@ -16,7 +16,8 @@
 static const struct iot_report_file *row(const char *path, int object)
 {
     for (size_t i = 0; i < iot_test_report.n_files; i++)
-        if (!strcmp(iot_test_report.files[i].path, path) && iot_test_report.files[i].object == object)
+        if (!strcmp(iot_test_report.files[i].path, path) &&
+            iot_test_report.files[i].object == object)
             return &iot_test_report.files[i];
     return NULL;
 }
@@ -134,7 +135,8 @@ static void expect_conserved(const struct iot_test_run *run, size_t top)
 static void expect_order(size_t top)
 {
     for (size_t i = 1; i < iot_test_report.n_files && i < top; i++) {
-        const struct iot_report_file *a = &iot_test_report.files[i - 1], *b = &iot_test_report.files[i];
+        const struct iot_report_file *a = &iot_test_report.files[i - 1],
+                                     *b = &iot_test_report.files[i];
         cr_expect_geq(a->figures.exposed_ns, b->figures.exposed_ns);
         if (a->figures.exposed_ns == b->figures.exposed_ns)
             cr_expect_geq(a->figures.service_ns, b->figures.service_ns);

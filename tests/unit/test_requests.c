@@ -34,7 +34,8 @@ static void made(unsigned op, unsigned queue, uint64_t token, uint64_t t)
                                         .err = (uint16_t)queue});
 }
 
-static void done(unsigned queue, uint64_t token, int64_t result, int more, uint64_t since, uint64_t seen)
+static void done(unsigned queue, uint64_t token, int64_t result, int more, uint64_t since,
+                 uint64_t seen)
 {
     iot_rows_add(rows, (struct iot_row){.op = IOT_OP_ASYNC_DONE,
                                         .t0 = START + since,

@@ -122,12 +122,17 @@ Test(rules, sites)
 {
     struct iot_rules rules;
     char error[512];
-    cr_assert_eq(read_text(&rules, "state *.x site=save_*\ninput *.x op=read site=train.py\noutput *.x\n", error), 0,
-                 "%s", error);
+    cr_assert_eq(read_text(&rules,
+                           "state *.x site=save_*\ninput *.x op=read site=train.py\noutput *.x\n",
+                           error),
+                 0, "%s", error);
     cr_expect_str_eq(rules.rules[0].site, "save_*");
-    cr_expect_eq(found(&rules, "/a.x", IOT_READING), IOT_OUTPUT, "without sites no rule that asks for one");
-    cr_expect_eq(iot_rules_find_made(&rules, "/a.x", IOT_READING, only_the_second, NULL)->object, IOT_INPUT);
-    cr_expect_eq(iot_rules_find_made(&rules, "/a.x", IOT_WRITING, only_the_second, NULL)->object, IOT_OUTPUT);
+    cr_expect_eq(found(&rules, "/a.x", IOT_READING), IOT_OUTPUT,
+                 "without sites no rule that asks for one");
+    cr_expect_eq(iot_rules_find_made(&rules, "/a.x", IOT_READING, only_the_second, NULL)->object,
+                 IOT_INPUT);
+    cr_expect_eq(iot_rules_find_made(&rules, "/a.x", IOT_WRITING, only_the_second, NULL)->object,
+                 IOT_OUTPUT);
     iot_rules_free(&rules);
 }
 
@@ -174,8 +179,8 @@ Test(rules, globs_with_a_slash)
         char error[512], text[64];
         snprintf(text, sizeof text, "state %s", cases[k].glob);
         cr_assert_eq(read_text(&rules, text, error), 0, "%s", error);
-        cr_expect_eq(found(&rules, cases[k].path, IOT_READING) == IOT_STATE, cases[k].matches, "%s, %s",
-                     cases[k].glob, cases[k].path);
+        cr_expect_eq(found(&rules, cases[k].path, IOT_READING) == IOT_STATE, cases[k].matches,
+                     "%s, %s", cases[k].glob, cases[k].path);
         cr_expect_eq(iot_path_matches(cases[k].path, cases[k].glob), cases[k].matches, "%s, %s",
                      cases[k].glob, cases[k].path);
         iot_rules_free(&rules);

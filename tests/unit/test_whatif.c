@@ -133,8 +133,8 @@ Test(whatif, a_latency_takes_the_place_of_the_fitted_one)
     done();
 }
 
-/* At a bandwidth and a latency nothing is slower than it was; a latency alone takes the fixed part's
- * place. */
+/* At a bandwidth and a latency nothing is slower than it was; a latency alone takes the fixed
+ * part's place. */
 Test(whatif, transfers)
 {
     make(7);

@@ -43,7 +43,8 @@ Test(window, steps)
     cr_assert(!iot_window_steps("3-7", &a, &b) && a == 3 && b == 7);
     cr_assert(!iot_window_steps("3-", &a, &b) && a == 3 && b == UINT32_MAX);
     cr_assert(!iot_window_steps("3", &a, &b) && a == 3 && b == 3);
-    static const char *const wrong[] = {"", "0", "0-2", "3-2", "-3", "3-7-9", "3.5", "x", "3-x", "99999999999"};
+    static const char *const wrong[] = {"",      "0",   "0-2", "3-2", "-3",
+                                        "3-7-9", "3.5", "x",   "3-x", "99999999999"};
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++)
         cr_assert(iot_window_steps(wrong[k], &a, &b), "%s", wrong[k]);
 }
@@ -83,7 +84,9 @@ Test(symbols, stacks_from_text)
 Test(symbols, perf_maps)
 {
     struct iot_symbol_table table;
-    cr_assert_eq(iot_symbols_of_map(&table, strdup("200 10 two words\nbad line\n100 20 one\n300 0 open\nfff")), 0);
+    cr_assert_eq(iot_symbols_of_map(
+                     &table, strdup("200 10 two words\nbad line\n100 20 one\n300 0 open\nfff")),
+                 0);
     cr_assert_eq(table.n, 3);
     cr_assert_str_eq(iot_symbols_find(&table, 0x100)->name, "one");
     cr_assert_str_eq(iot_symbols_find(&table, 0x20f)->name, "two words");

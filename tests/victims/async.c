@@ -2,17 +2,13 @@
  *   probe     whether there is io_uring here: the exit status
  *   aio, aio64, list   POSIX's; with 64-bit names; lists, with one that fails
  *   libaio    by number; foreign: by a libaio that was loaded late, into a scope of its own
- *   handle    by what is looked up in the handle of a libaio that was loaded late; it may make its system
- *             calls by libc or by itself
- *   past      reads for which nothing of libc's is called
- *   ring      io_uring by number: plain, vectored, registered files, one token for all, timeout
- *   direct    a ring whose requests are handed over past libc
- *   unmapped  a ring whose memory the program mapped past libc
- *   polled    a ring that the kernel empties by a thread of its own
- *   forked    a ring in parent and child
- *   crowded   more rings than a recorder may want to know
- *   execs     as direct, and then another program
- * Each says what moved: "moved OP FILE BYTES", and "failed OP FILE ERRNO". */
+ *   handle    by what is looked up in the handle of a libaio that was loaded late; it may make its
+ * system calls by libc or by itself past      reads for which nothing of libc's is called ring
+ * io_uring by number: plain, vectored, registered files, one token for all, timeout direct    a
+ * ring whose requests are handed over past libc unmapped  a ring whose memory the program mapped
+ * past libc polled    a ring that the kernel empties by a thread of its own forked    a ring in
+ * parent and child crowded   more rings than a recorder may want to know execs     as direct, and
+ * then another program Each says what moved: "moved OP FILE BYTES", and "failed OP FILE ERRNO". */
 #include <aio.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -153,7 +149,8 @@ static void by_number(void)
     kernel_aio();
 }
 
-/* Our symbol, which a library loaded late would find first, and the definition in a scope of its own. */
+/* Our symbol, which a library loaded late would find first, and the definition in a scope of its
+ * own. */
 static void foreign(void)
 {
     void *library = dlopen("libaio.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -234,7 +231,8 @@ static void ring(void)
     ring_request(&r, IORING_OP_TIMEOUT, -1, &soon, 1, 0, 6);
     need(ring_enter(&r, 3, 0) == 3, "io_uring_enter");
     take(&r, 3, -ETIME);
-    need(syscall(SYS_io_uring_register, r.fd, IORING_REGISTER_FILES, registered, 2) == 0, "register");
+    need(syscall(SYS_io_uring_register, r.fd, IORING_REGISTER_FILES, registered, 2) == 0,
+         "register");
     for (int k = 0; k < 6; k++)
         ring_request(&r, IORING_OP_READ, 1, data[k], 10, 0, 0)->flags = IOSQE_FIXED_FILE;
     need(ring_enter(&r, 6, 6) == 6, "io_uring_enter");
@@ -300,7 +298,8 @@ static void polled(void)
         ring_request(&r, IORING_OP_READ, in, data[0], 100, 0, 7);
         int res;
         while ((res = ring_take(&r, NULL)) == -4096) {
-            iot_sys(SYS_io_uring_enter, r.fd, 0, 0, IORING_ENTER_SQ_WAKEUP, 0, 0); /* it may sleep */
+            /* it may sleep */
+            iot_sys(SYS_io_uring_enter, r.fd, 0, 0, IORING_ENTER_SQ_WAKEUP, 0, 0);
             usleep(500);
         }
         need(res == 100, "a request");
@@ -359,10 +358,11 @@ static void execs(void)
 static const struct {
     const char *name;
     void (*run)(void);
-} ways[] = {{"aio", posix},       {"aio64", posix64},    {"list", posix_list}, {"libaio", by_number},
-            {"foreign", foreign}, {"handle", handle}, {"past", past}, {"ring", ring},        {"direct", direct},   {"unmapped", unmapped},
-            {"polled", polled},   {"forked", forked},    {"crowded", crowded},
-            {"execs", execs}};
+} ways[] = {{"aio", posix},         {"aio64", posix64},   {"list", posix_list},
+            {"libaio", by_number},  {"foreign", foreign}, {"handle", handle},
+            {"past", past},         {"ring", ring},       {"direct", direct},
+            {"unmapped", unmapped}, {"polled", polled},   {"forked", forked},
+            {"crowded", crowded},   {"execs", execs}};
 
 int main(int argc, char **argv)
 {

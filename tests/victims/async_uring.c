@@ -79,7 +79,8 @@ static void plain(void)
     need(io_uring_submit(&ring) == 1, "io_uring_submit");
     take(1, 500);
     registered[0] = in;
-    need(io_uring_register_files_update(&ring, 0, registered, 1) == 1, "io_uring_register_files_update");
+    need(io_uring_register_files_update(&ring, 0, registered, 1) == 1,
+         "io_uring_register_files_update");
     sqe = io_uring_get_sqe(&ring);
     io_uring_prep_read_fixed(sqe, 0, data[2], 600, 0, 0);
     sqe->flags |= IOSQE_FIXED_FILE;

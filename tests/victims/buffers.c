@@ -1,5 +1,5 @@
-/* Calls that move bytes between memory and a file or socket; says on standard output, at the end, where the
- * memory was: a line each with the operation, the address and how many bytes lie there.
+/* Calls that move bytes between memory and a file or socket; says on standard output, at the end,
+ * where the memory was: a line each with the operation, the address and how many bytes lie there.
  *
  *     buffers FILE
  */

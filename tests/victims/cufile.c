@@ -1,5 +1,5 @@
-/* cuFile's calls, on a library that plays it: cufile WAY FOLDER; WAY is "all". Says what moved, as async.c
- * does. */
+/* cuFile's calls, on a library that plays it: cufile WAY FOLDER; WAY is "all". Says what moved, as
+ * async.c does. */
 #include "preload/cufile.h"
 
 #include <fcntl.h>
@@ -14,8 +14,8 @@ ssize_t cuFileRead(void *file, void *memory, size_t n, off_t at, off_t memory_at
 ssize_t cuFileWrite(void *file, const void *memory, size_t n, off_t at, off_t memory_at);
 struct iot_cufile_error cuFileReadAsync(void *file, void *memory, size_t *n, off_t *at,
                                         off_t *memory_at, ssize_t *moved, void *stream);
-struct iot_cufile_error cuFileBatchIOSubmit(void *batch, unsigned n, struct iot_cufile_request *requests,
-                                            unsigned flags);
+struct iot_cufile_error cuFileBatchIOSubmit(void *batch, unsigned n,
+                                            struct iot_cufile_request *requests, unsigned flags);
 struct iot_cufile_error cuFileBatchIOGetStatus(void *batch, unsigned least, unsigned *n,
                                                struct iot_cufile_event *events,
                                                struct timespec *timeout);
@@ -40,7 +40,8 @@ int main(int argc, char **argv)
 {
     static char data[8192];
     need(argc == 3 && chdir(argv[2]) == 0, "cufile all FOLDER");
-    int in = open("in", O_RDWR | O_CREAT, 0600), out = open("out", O_RDWR | O_CREAT | O_TRUNC, 0600);
+    int in = open("in", O_RDWR | O_CREAT, 0600),
+        out = open("out", O_RDWR | O_CREAT | O_TRUNC, 0600);
     need(in >= 0 && out >= 0 && ftruncate(in, 8192) == 0, "files");
     void *from = handle_of(in), *to = handle_of(out);
     need(cuFileRead(from, data, 4096, 0, 0) == 4096, "cuFileRead");
@@ -52,11 +53,13 @@ int main(int argc, char **argv)
     struct iot_cufile_event events[4];
     unsigned n = 4;
     need(cuFileBatchIOSubmit(NULL, 2, requests, 0).error == 0, "cuFileBatchIOSubmit");
-    need(cuFileBatchIOGetStatus(NULL, 2, &n, events, NULL).error == 0 && n == 2, "cuFileBatchIOGetStatus");
+    need(cuFileBatchIOGetStatus(NULL, 2, &n, events, NULL).error == 0 && n == 2,
+         "cuFileBatchIOGetStatus");
     size_t bytes = 100;
     off_t none = 0;
     static ssize_t moved;
-    need(cuFileReadAsync(from, data, &bytes, &none, &none, &moved, NULL).error == 0, "cuFileReadAsync");
+    need(cuFileReadAsync(from, data, &bytes, &none, &none, &moved, NULL).error == 0,
+         "cuFileReadAsync");
     cuFileHandleDeregister(from);
     cuFileHandleDeregister(to);
     printf("moved cufile_read in %d\nmoved cufile_write out 500\n", 4096 + 192);

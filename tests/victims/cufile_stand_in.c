@@ -1,5 +1,5 @@
-/* Plays libcufile where there is none: each call is libc's on the descriptor of a handle; a batch is done when
- * it is asked for. */
+/* Plays libcufile where there is none: each call is libc's on the descriptor of a handle; a batch
+ * is done when it is asked for. */
 #include "preload/cufile.h"
 
 #include <stdlib.h>
@@ -16,8 +16,8 @@ ssize_t cuFileRead(void *file, void *memory, size_t n, off_t at, off_t memory_at
 ssize_t cuFileWrite(void *file, const void *memory, size_t n, off_t at, off_t memory_at);
 struct iot_cufile_error cuFileReadAsync(void *file, void *memory, size_t *n, off_t *at,
                                         off_t *memory_at, ssize_t *moved, void *stream);
-struct iot_cufile_error cuFileBatchIOSubmit(void *batch, unsigned n, struct iot_cufile_request *requests,
-                                            unsigned flags);
+struct iot_cufile_error cuFileBatchIOSubmit(void *batch, unsigned n,
+                                            struct iot_cufile_request *requests, unsigned flags);
 struct iot_cufile_error cuFileBatchIOGetStatus(void *batch, unsigned least, unsigned *n,
                                                struct iot_cufile_event *events,
                                                struct timespec *timeout);
@@ -58,8 +58,8 @@ struct iot_cufile_error cuFileReadAsync(void *file, void *memory, size_t *n, off
     return (struct iot_cufile_error){0, 0};
 }
 
-struct iot_cufile_error cuFileBatchIOSubmit(void *batch, unsigned n, struct iot_cufile_request *requests,
-                                            unsigned flags)
+struct iot_cufile_error cuFileBatchIOSubmit(void *batch, unsigned n,
+                                            struct iot_cufile_request *requests, unsigned flags)
 {
     (void)batch, (void)flags;
     for (unsigned k = 0; k < n && n_done < BATCH; k++)

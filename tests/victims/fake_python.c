@@ -1,5 +1,6 @@
-/* Looks like CPython to whoever only asks for symbols, and is none: states of threads and frames that lead nowhere.
- * Arguments: a file, the version (hexadecimal), the seed. Reads of the file, each with another state of the "thread". */
+/* Looks like CPython to whoever only asks for symbols, and is none: states of threads and frames
+ * that lead nowhere. Arguments: a file, the version (hexadecimal), the seed. Reads of the file,
+ * each with another state of the "thread". */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -39,14 +40,15 @@ static uint64_t word(void)
     case 1:
         return UINT64_MAX - some(4096);
     case 2:
-        return (uint64_t)(uintptr_t)&blocks[BLOCKS] - 8 * some(40); /* what is behind is not there */
+        /* what is behind is not there */
+        return (uint64_t)(uintptr_t)&blocks[BLOCKS] - 8 * some(40);
     default: /* most often to where an object begins */
         return (uint64_t)(uintptr_t)&blocks[some(BLOCKS)][some(8) ? 0 : some(64)];
     }
 }
 
-static const uint32_t published[] = {23, 26, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 42, 43, 44, 45, 48, 49,
-                                     51, 65, 66, 68, 69, 70, 75, 76, 78, 79, 80};
+static const uint32_t published[] = {23, 26, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 42, 43,
+                                     44, 45, 48, 49, 51, 65, 66, 68, 69, 70, 75, 76, 78, 79, 80};
 
 /* Exported so that it looks like 3.9's, where versions say nothing. */
 int PyFrame_GetCode(int n, const char *path)
@@ -83,7 +85,8 @@ int main(int argc, char **argv)
     _PyRuntime[45] = _PyRuntime[51] = 8; /* types are where they are in most */
     /* What it is, is looked at with its first call. */
     size_t bytes = sizeof *blocks * BLOCKS;
-    char *memory = mmap(NULL, bytes + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *memory =
+        mmap(NULL, bytes + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED || munmap(memory + bytes, 4096))
         return 2;
     blocks = (void *)memory;

@@ -20,7 +20,8 @@
         printf("%-40.40s %s %d\n", #call, result == -1 ? "fails" : "works", left);                 \
     } while (0)
 
-/* What the kernel finds out about a list of requests: a bad pointer to it, or in it, or to the ring. */
+/* What the kernel finds out about a list of requests: a bad pointer to it, or in it, or to the
+ * ring. */
 static void submits(int fd, char *nowhere)
 {
     char byte;

@@ -88,7 +88,8 @@ int main(int argc, char **argv)
     CHECK(execl("/nowhere/at/all", "no", (char *)NULL) == -1);
     write_to(fd, CALLS);
     /* Where no file can be made any more, there is none for the child. */
-    did("at_least:write", "data", (strcmp(way, "none") && strcmp(way, "as") && strcmp(way, "data") ? 2 : 3) * CALLS);
+    did("at_least:write", "data",
+        (strcmp(way, "none") && strcmp(way, "as") && strcmp(way, "data") ? 2 : 3) * CALLS);
     did("at_most:write", "data", 3 * CALLS);
     return 0;
 }

@@ -1,5 +1,5 @@
-/* Maps a file and touches its pages; between mmap and the end it makes no call that is recorded, but
- * for what a way names.
+/* Maps a file and touches its pages; between mmap and the end it makes no call that is recorded,
+ * but for what a way names.
  *
  *     victim_mapper WAY FILE PAGES
  *
@@ -13,10 +13,11 @@
  * hidden   a thread touches half of them, while the main one computes for longer
  * calls    a short call behind each page
  * busy     computing behind each page, as long as fetching it takes
- * raw      waits in a call that nobody sees, as long as fetching all would take, and touches nothing
+ * raw      waits in a call that nobody sees, as long as fetching all would take, and touches
+ * nothing
  *
- * Says on standard output how many ns went by while it, or the thread of `hidden`, touched; with `busy`
- * without the computing. */
+ * Says on standard output how many ns went by while it, or the thread of `hidden`, touched; with
+ * `busy` without the computing. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

@@ -77,8 +77,8 @@ static inline struct io_uring_sqe *ring_request(struct ring *r, unsigned opcode,
 
 static inline long ring_enter(struct ring *r, unsigned submit, unsigned least)
 {
-    return syscall(SYS_io_uring_enter, r->fd, submit, least, least ? IORING_ENTER_GETEVENTS : 0, NULL,
-                   0L);
+    return syscall(SYS_io_uring_enter, r->fd, submit, least, least ? IORING_ENTER_GETEVENTS : 0,
+                   NULL, 0L);
 }
 
 /* Takes a completion that is there: its res; -4096 if there is none. */

@@ -2,10 +2,11 @@
  *
  *     slow_fs SOURCE MOUNT US [cached]
  *
- * serves a file, or the files of a folder, read only, each read taking that many microseconds. A read is
- * the program's, past the page cache; with "cached" the kernel's, which asks for a page, or for up to
- * 128 KiB where it reads ahead, and keeps them. "ready" on standard output says that it is mounted.
- * Several reads at a time. It speaks the kernel's FUSE protocol itself, so that no library is needed. */
+ * serves a file, or the files of a folder, read only, each read taking that many microseconds. A
+ * read is the program's, past the page cache; with "cached" the kernel's, which asks for a page, or
+ * for up to 128 KiB where it reads ahead, and keeps them. "ready" on standard output says that it
+ * is mounted. Several reads at a time. It speaks the kernel's FUSE protocol itself, so that no
+ * library is needed. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -189,9 +190,10 @@ int main(int argc, char **argv)
     pthread_sigmask(SIG_BLOCK, &ends, NULL);
     device = open("/dev/fuse", O_RDWR);
     need(device >= 0, "/dev/fuse");
-    snprintf(options, sizeof options, "fd=%d,rootmode=40000,user_id=%u,group_id=%u", device, getuid(),
-             getgid());
-    need(mount("slow_fs", argv[2], "fuse", MS_RDONLY | MS_NOSUID | MS_NODEV, options) == 0, argv[2]);
+    snprintf(options, sizeof options, "fd=%d,rootmode=40000,user_id=%u,group_id=%u", device,
+             getuid(), getgid());
+    need(mount("slow_fs", argv[2], "fuse", MS_RDONLY | MS_NOSUID | MS_NODEV, options) == 0,
+         argv[2]);
     for (int k = 0; k < SERVERS; k++)
         need(pthread_create(&thread, NULL, serve, NULL) == 0, "pthread_create");
     puts("ready");

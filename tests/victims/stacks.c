@@ -1,6 +1,6 @@
-/* Reads from functions with known names: by a plain call, in a thread with as little stack as can be, in a handler
- * of a signal on a small stack of its own, behind malloc, in children by fork and vfork, and in code that is in
- * no file (with a perf map that names it). stacks FILE */
+/* Reads from functions with known names: by a plain call, in a thread with as little stack as can
+ * be, in a handler of a signal on a small stack of its own, behind malloc, in children by fork and
+ * vfork, and in code that is in no file (with a perf map that names it). stacks FILE */
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
@@ -12,7 +12,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#ifdef __clang__ /* it makes no clones, and does not know the word */
+#define VISIBLE __attribute__((noinline))
+#else
 #define VISIBLE __attribute__((noinline, noclone))
+#endif
 
 ssize_t reads_innermost(size_t n);
 ssize_t reads_between(size_t n);
@@ -95,7 +99,8 @@ static VISIBLE void from_nowhere(void)
 
 static int by_nowhere(void)
 {
-    void *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *code =
+        mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     void (*call)(void (*)(void));
     char path[64];
     if (code == MAP_FAILED)

@@ -1,11 +1,11 @@
 /* A program of which a part is to be recorded: window MODE [ARGUMENT]... in a folder of its own.
  *
  *   steps N        N steps, step k reads k bytes, as its only read
- *   pause          what changes between a pause and a resume: descriptors, processes, bytes in a pipe
- *   child          the child pauses, and the parent reads on; the child resumes
- *   pipe           messages through a pipe before, in and after a pause
- *   load N T F     T threads read N times each, one and the same file, and every F-th time a new one
- *   grow N T F     the same, after files were allowed to be as large as they may
+ *   pause          what changes between a pause and a resume: descriptors, processes, bytes in a
+ * pipe child          the child pauses, and the parent reads on; the child resumes pipe messages
+ * through a pipe before, in and after a pause load N T F     T threads read N times each, one and
+ * the same file, and every F-th time a new one grow N T F     the same, after files were allowed to
+ * be as large as they may
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -112,8 +112,8 @@ static void message(int fd, size_t n)
         exit(10);
 }
 
-/* The consumer gets messages of 100 bytes. Of those that were sent in the pause two are still in the pipe at
- * its end, and each one after it is waited for. */
+/* The consumer gets messages of 100 bytes. Of those that were sent in the pause two are still in
+ * the pipe at its end, and each one after it is waited for. */
 static int through_pipe(void)
 {
     int fds[2], go[2];

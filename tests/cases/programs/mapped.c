@@ -1,8 +1,7 @@
 /* A file that is mapped and read through the mapping: mapped WHICH FILE ITEMS MS
  *
- *     loader   a thread touches one page an item, which is fetched by itself, and hands it over by a
- *              queue of one; the main thread works MS on each
- *     alone    the main thread does both
+ *     loader   a thread touches one page an item, which is fetched by itself, and hands it over by
+ * a queue of one; the main thread works MS on each alone    the main thread does both
  */
 #include <pthread.h>
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
-/* Programs that say themselves what their I/O cost them: a clock, spans of time, and the truth, which
- * goes to $TRUTH as JSON. C and C++. */
+/* Programs that say themselves what their I/O cost them: a clock, spans of time, and the truth,
+ * which goes to $TRUTH as JSON. C and C++. */
 #ifndef IOT_CASES_MEASURE_H
 #define IOT_CASES_MEASURE_H
 
