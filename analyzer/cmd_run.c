@@ -100,7 +100,8 @@ const struct iot_synopsis iot_synopsis_run = {
     .operands = "[--] COMMAND [ARGUMENT]...",
     .about = "Runs COMMAND and every process that it starts with libiotrace.so, prints a short\n"
              "report on standard error, and exits with COMMAND's own status (128 + n for\n"
-             "signal n). An LD_PRELOAD that is set stays, behind the library.\n",
+             "signal n). An LD_PRELOAD that is set stays, behind the library. Of a job's ranks\n"
+             "none prints a report; rank 0 says how to get the job's.\n",
     .notes = "LIBIOTRACE names a libiotrace.so to use instead of the one that came with this\n"
              "command.\n",
     .options = options_of_run,
@@ -111,6 +112,7 @@ const struct iot_synopsis iot_synopsis_run = {
 struct shared {
     char folder[4096]; /* empty: none was taken */
     bool made;         /* it was not there before */
+    bool is_of_job;    /* it is that of a rank in the folder of its job */
     int failed;        /* the command was not started, and the reason has been printed */
 };
 
@@ -185,7 +187,7 @@ static int take_folder(struct shared *shared, const struct options *options, con
     /* What the recorder does itself where it is preloaded by hand. */
     if (!wanted || !*wanted)
         snprintf(own, sizeof own, "iotrace-%.200s-%ld", basename(program), (long)getpid());
-    else if (rank)
+    else if ((shared->is_of_job = rank != NULL))
         snprintf(own, sizeof own, "%s/" IOT_RANK_FOLDER "%.*s", wanted, (int)n, rank);
     else
         snprintf(own, sizeof own, "%s", wanted);
@@ -322,13 +324,26 @@ static void print_report(const char *folder)
     iot_reporting_free(&reporting);
 }
 
+/* A thousand ranks on one terminal say it once, and leave the report to who reads the job. */
+static void tell_of_rank(const char *folder)
+{
+    const char *end = strrchr(folder, '/');
+    size_t n = 0;
+    const char *rank = iot_identity_rank(&n, of_environment, NULL);
+    if (rank && n == 1 && *rank == '0')
+        fprintf(stderr, "iotrace: this is a rank of a job; for its report: iotrace report %.*s\n",
+                (int)(end - folder), folder);
+}
+
 static void tell(const struct shared *shared, const struct options *options,
                  const struct iot_program *program)
 {
     iot_run_folder_trim(shared->folder);
     if (iot_run_folder_files(shared->folder) && options->repeat.runs != NOT_REPEATED)
         return;
-    if (iot_run_folder_files(shared->folder))
+    if (iot_run_folder_files(shared->folder) && shared->is_of_job)
+        tell_of_rank(shared->folder);
+    else if (iot_run_folder_files(shared->folder))
         print_report(shared->folder);
     else
         iot_error(

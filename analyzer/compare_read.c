@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "analyzer/compare.h"
+#include "analyzer/job_inputs.h"
 #include "analyzer/memstream.h"
 #include "analyzer/report_json.h"
 #include "analyzer/reporting.h"
@@ -213,6 +214,9 @@ int iot_compare_add(struct iot_comparison *c, enum iot_side side, const char *pa
         return fail(error, path, "cannot be read: ", strerror(errno));
     if (!S_ISDIR(st.st_mode))
         return add_file(c, side, path, error);
+    if (iot_job_is_job(path))
+        return fail(error, path, "holds the ranks of a job, not the runs of one program",
+                    "; compare one rank's folders, rank-0 of both");
     return is_trace(path) ? add_trace(c, side, path, rules, error)
                           : add_folder(c, side, path, rules, error);
 }

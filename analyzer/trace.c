@@ -387,8 +387,8 @@ static void say_no_trace(const char *folder, char error[512])
     int n = scandir(folder, &ranks, is_rank_folder, by_name);
     if (n > 0)
         snprintf(error, ERROR_BYTES,
-                 "%.200s: no trace in this folder, but a job's: give the folder of one rank, as "
-                 "%.200s/%s",
+                 "%.160s: no trace in this folder, but a job's: give the folder of one rank, as "
+                 "%.160s/%.100s",
                  folder, folder, ranks[0]->d_name);
     else
         snprintf(error, ERROR_BYTES,

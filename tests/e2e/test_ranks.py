@@ -326,6 +326,18 @@ def check_refused(place, argv, *mentions):
     return bad + [f"no word of {m}: {lines}" for m in mentions if not any(m in line for line in lines)]
 
 
+def check_run(place):
+    """Of the ranks that `iotrace run` starts, the first says where the report is, the others nothing."""
+    bad = []
+    for rank in (1, 0):
+        env = plain({"IOTRACE_RANK": str(rank), "IOTRACE_WORLD_SIZE": "2"})
+        done = harness.run([harness.command(), "run", "-o", place / "run", "--", "true"], env=env)
+        want = f"iotrace: this is a rank of a job; for its report: iotrace report {place / 'run'}\n"
+        if (done.status, done.stdout, done.stderr.decode()) != (0, b"", "" if rank else want):
+            bad.append(f"rank {rank}: status {done.status}, {done.stdout} {done.stderr}")
+    return bad + check_says([place / "run"], r"2 units")
+
+
 def main():
     out = Tap()
     with harness.workplace() as place:
@@ -342,6 +354,8 @@ def main():
             [job], r"Of the 5 ranks of job train, 1 is missing here: 3\.", r"longest took .* \(rank 4 on",
             r"shared\.bin: read by 4 units", r"Output is uneven: rank 4"))
         out.run("several ranks in one unit", lambda: check_together(place))
+        out.run("compare of a job", lambda: check_refused(place, ["compare", job, "--to", job], "rank-0 of both"))
+        out.run("ranks that run starts", lambda: check_run(place))
         out.run("as Markdown", lambda: check_markdown(job))
         out.run("numbers that differ", lambda: check_families(place, folders))
         out.run("the same run twice", lambda: check_says(
