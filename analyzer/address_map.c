@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/room.h"
+
 enum { BLOCK = 128 };
 
 struct iot_extents {
@@ -43,14 +45,8 @@ static struct place place_of(const struct iot_address_map *m, uint64_t address)
 
 static int add_block(struct iot_address_map *m, size_t at)
 {
-    if (m->n_blocks == m->room) {
-        size_t room = m->room ? 2 * m->room : 16;
-        struct iot_extents **more = realloc(m->blocks, room * sizeof *more);
-        if (!more)
-            return -1;
-        m->blocks = more;
-        m->room = room;
-    }
+    if (IOT_ROOM(m->blocks, m->n_blocks + 1, m->room))
+        return -1;
     struct iot_extents *block = malloc(sizeof *block);
     if (!block)
         return -1;

@@ -9,6 +9,7 @@
 #include "analyzer/arena.h"
 #include "analyzer/gain.h"
 #include "analyzer/people.h"
+#include "analyzer/room.h"
 #include "analyzer/verdict.h"
 
 /* What wins less than this share of the run is not worth a change, and I/O that adds less does not
@@ -84,14 +85,8 @@ int iot_advice_add(struct iot_report *r, int object, const char *finding, const 
     struct iot_advice_list *list = r->advice;
     if (!finding)
         return -1;
-    if (list->n == list->room) {
-        size_t room = list->room ? 2 * list->room : 16;
-        struct iot_advice *more = realloc(list->advice, room * sizeof *more);
-        if (!more)
-            return -1;
-        list->advice = more;
-        list->room = room;
-    }
+    if (IOT_ROOM(list->advice, list->n + 1, list->room))
+        return -1;
     list->advice[list->n++] = (struct iot_advice){object, finding, action, gain_ns};
     return 0;
 }

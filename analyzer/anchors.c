@@ -6,6 +6,7 @@
 #include "analyzer/family.h"
 #include "analyzer/objects.h"
 #include "analyzer/op_sets.h"
+#include "analyzer/room.h"
 #include "analyzer/rules.h"
 #include "analyzer/table.h"
 
@@ -112,14 +113,8 @@ static uint32_t kind_of(struct iot_anchors *a, struct iot_table *table, uint64_t
         kind->flags &= (uint8_t)(flags | IOT_ANCHOR_GIVES);
         return found;
     }
-    if (a->n_kinds == a->room) {
-        size_t room = a->room ? 2 * a->room : 64;
-        struct iot_anchor_kind *more = realloc(a->kinds, room * sizeof *more);
-        if (!more)
-            return IOT_NO_INDEX;
-        a->kinds = more;
-        a->room = room;
-    }
+    if (IOT_ROOM(a->kinds, a->n_kinds + 1, a->room))
+        return IOT_NO_INDEX;
     if (iot_table_add(table, hash, (uint32_t)a->n_kinds))
         return IOT_NO_INDEX;
     a->kinds[a->n_kinds] =

@@ -3,19 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/room.h"
+
 unsigned char *iot_bytes_more(struct iot_bytes *bytes, size_t n)
 {
     if (bytes->failed)
         return NULL;
-    if (n > bytes->room - bytes->n || !bytes->at) {
-        size_t room = bytes->n + n > 2 * bytes->room ? bytes->n + n + 64 : 2 * bytes->room;
-        unsigned char *more = realloc(bytes->at, room);
-        if (!more) {
-            bytes->failed = true;
-            return NULL;
-        }
-        bytes->at = more;
-        bytes->room = room;
+    /* One more than is needed, so that there is a place to name also for none. */
+    if (IOT_ROOM(bytes->at, bytes->n + n + 1, bytes->room)) {
+        bytes->failed = true;
+        return NULL;
     }
     bytes->n += n;
     return bytes->at + bytes->n - n;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/room.h"
 #include "analyzer/table.h"
 
 /* Beside an artifact, what is smaller describes it; beside so many files of a data set as well. */
@@ -192,14 +193,8 @@ static struct folder *take_folder(struct folders *all, const char *name, size_t 
     struct folder *found = find_folder(all, name, n);
     if (found)
         return found;
-    if (all->n == all->room) {
-        size_t room = all->room ? 2 * all->room : 64;
-        struct folder *more = realloc(all->folders, room * sizeof *more);
-        if (!more)
-            return NULL;
-        all->folders = more;
-        all->room = room;
-    }
+    if (IOT_ROOM(all->folders, all->n + 1, all->room))
+        return NULL;
     if (iot_table_add(&all->by_name, iot_table_hash(name, n), (uint32_t)all->n))
         return NULL;
     all->folders[all->n] = (struct folder){.name = name, .n = n};

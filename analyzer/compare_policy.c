@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analyzer/objects.h"
+#include "analyzer/room.h"
 
 const char *const iot_compare_levels[] = {"off", "warn", "fail", NULL};
 
@@ -243,14 +244,8 @@ static const char *read_terms(struct iot_compare_rule *rule, struct line *line)
 
 static int add_rule(struct iot_compare_policy *policy, const struct iot_compare_rule *rule)
 {
-    if (policy->n == policy->room) {
-        size_t room = policy->room ? 2 * policy->room : 32;
-        struct iot_compare_rule *more = realloc(policy->rules, room * sizeof *more);
-        if (!more)
-            return -1;
-        policy->rules = more;
-        policy->room = room;
-    }
+    if (IOT_ROOM(policy->rules, policy->n + 1, policy->room))
+        return -1;
     policy->rules[policy->n++] = *rule;
     return 0;
 }

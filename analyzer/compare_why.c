@@ -12,6 +12,7 @@
 
 #include "analyzer/compare_words.h"
 #include "analyzer/path_glob.h"
+#include "analyzer/room.h"
 #include "analyzer/table.h"
 
 enum { KEY_BYTES = 96, FIGURES_MAX = 24, ROWS_OF_FILES = 2 };
@@ -84,14 +85,8 @@ static int is_group(const void *user, uint32_t index)
 /* Behind the last one is the one looked for. NULL: out of memory. */
 static struct group *find_group(struct groups *groups, const char *path, int object)
 {
-    if (groups->n == groups->room) {
-        size_t room = groups->room ? 2 * groups->room : 64;
-        struct group *more = realloc(groups->rows, room * sizeof *more);
-        if (!more)
-            return NULL;
-        groups->rows = more;
-        groups->room = room;
-    }
+    if (IOT_ROOM(groups->rows, groups->n + 1, groups->room))
+        return NULL;
     struct group *wanted = &groups->rows[groups->n];
     *wanted = (struct group){.object = object};
     make_key(path, wanted->key);

@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "analyzer/room.h"
+
 const char *const iot_level_names[] = {"ok", "note", "bad"};
 
 static const struct {
@@ -51,14 +53,8 @@ enum iot_level iot_doctor_level(const struct iot_doctor *d)
 
 static struct iot_finding *new_finding(struct iot_doctor *d)
 {
-    if (d->n == d->room) {
-        size_t room = d->room ? 2 * d->room : 32;
-        struct iot_finding *more = realloc(d->findings, room * sizeof *more);
-        if (!more)
-            return NULL;
-        d->findings = more;
-        d->room = room;
-    }
+    if (IOT_ROOM(d->findings, d->n + 1, d->room))
+        return NULL;
     return &d->findings[d->n];
 }
 

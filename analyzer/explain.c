@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyzer/report.h"
+#include "analyzer/room.h"
 
 int iot_explainer_init(struct iot_explainer *x, const struct iot_trace *trace,
                        const struct iot_model *model, const struct iot_classes *classes,
@@ -91,14 +92,9 @@ static struct lane_event *events_of(const struct iot_explainer *x, uint32_t file
         for (size_t i = first; i < end; i++) {
             if (!is_of(x, i, file))
                 continue;
-            if (*n == room) {
-                room = room ? 2 * room : 64;
-                struct sorted *more = realloc(found, room * sizeof *more);
-                if (!more) {
-                    free(found);
-                    return NULL;
-                }
-                found = more;
+            if (IOT_ROOM(found, *n + 1, room)) {
+                free(found);
+                return NULL;
             }
             found[(*n)++] = (struct sorted){t->events.t0_ns[i], {i, lane}};
         }

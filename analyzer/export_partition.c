@@ -10,6 +10,7 @@
 
 #include "analyzer/cmd.h"
 #include "analyzer/out_file.h"
+#include "analyzer/room.h"
 #include "analyzer/text.h"
 
 /* A name of a job is cut to so many bytes where it is the name of a folder; the table `units` has
@@ -138,14 +139,8 @@ static int write_table(const struct iot_exported *x, const struct iot_export_tab
 
 static int remember(struct iot_partition *to, char *path)
 {
-    if (to->n == to->room) {
-        size_t room = to->room ? 2 * to->room : 64;
-        char **more = realloc(to->files, room * sizeof *more);
-        if (!more)
-            return -1;
-        to->files = more;
-        to->room = room;
-    }
+    if (IOT_ROOM(to->files, to->n + 1, to->room))
+        return -1;
     to->files[to->n++] = path;
     return 0;
 }

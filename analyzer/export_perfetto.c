@@ -8,6 +8,7 @@
 #include "analyzer/bytes.h"
 #include "analyzer/export_timeline.h"
 #include "analyzer/progress.h"
+#include "analyzer/room.h"
 #include "analyzer/time_columns.h"
 
 /* Field numbers of the messages. */
@@ -256,15 +257,9 @@ static void close_slices(struct writer *w, uint64_t track, int64_t until_ns)
 /* A slice ends within the one around it. */
 static void open_slice(struct writer *w, int64_t end_ns)
 {
-    if (w->n_open == w->room) {
-        size_t room = w->room ? 2 * w->room : 64;
-        int64_t *more = realloc(w->open, room * sizeof *more);
-        if (!more) {
-            w->failed = 1;
-            return;
-        }
-        w->open = more;
-        w->room = room;
+    if (IOT_ROOM(w->open, w->n_open + 1, w->room)) {
+        w->failed = 1;
+        return;
     }
     if (w->n_open && w->open[w->n_open - 1] < end_ns)
         end_ns = w->open[w->n_open - 1];

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/export.h"
+#include "analyzer/room.h"
 #include "analyzer/table.h"
 #include "analyzer/text.h"
 
@@ -41,14 +42,8 @@ static struct pile *pile_of(struct piles *p, const struct place *place)
     uint32_t k = iot_table_find(&p->table, hash, same_place, &(struct wanted){p, place});
     if (k != UINT32_MAX)
         return &p->list[k];
-    if (p->n == p->room) {
-        size_t room = p->room ? 2 * p->room : 1024;
-        struct pile *more = realloc(p->list, room * sizeof *more);
-        if (!more)
-            return NULL;
-        p->list = more;
-        p->room = room;
-    }
+    if (IOT_ROOM(p->list, p->n + 1, p->room))
+        return NULL;
     if (iot_table_add(&p->table, hash, (uint32_t)p->n))
         return NULL;
     p->list[p->n] = (struct pile){.place = *place};

@@ -6,6 +6,7 @@
 
 #include "analyzer/gpu.h"
 #include "analyzer/lineage.h"
+#include "analyzer/room.h"
 #include "analyzer/table.h"
 #include "format/mark.h"
 
@@ -32,7 +33,7 @@ struct rows {
     struct iot_files *files;
     struct row *rows;
     uint32_t *file; /* by row */
-    size_t n, room;
+    size_t n, rows_room, file_room;
     struct iot_table by_row;
 };
 
@@ -41,19 +42,6 @@ static int same_row(const void *user, uint32_t index)
     const void *const *look = user;
     const struct rows *rows = look[0];
     return !memcmp(&rows->rows[index], look[1], sizeof rows->rows[index]);
-}
-
-static int make_room(struct rows *rows)
-{
-    size_t room = rows->room ? 2 * rows->room : 16;
-    if (rows->n < rows->room)
-        return 0;
-    struct row *more = realloc(rows->rows, room * sizeof *more);
-    rows->rows = more ? more : rows->rows;
-    uint32_t *files = realloc(rows->file, room * sizeof *files);
-    rows->file = files ? files : rows->file;
-    rows->room = more && files ? room : rows->room;
-    return more && files ? 0 : -1;
 }
 
 /* Several may have one name, so a name does not find its row: what comes behind it is cut off
@@ -68,7 +56,8 @@ static uint32_t add_row(struct rows *rows, uint64_t hash, const struct row *row)
         snprintf(name + n, sizeof name - (size_t)n, " of %u", row->carried);
     else if (row->early)
         strcpy(name + n, " early");
-    if (make_room(rows))
+    if (IOT_ROOM(rows->rows, rows->n + 1, rows->rows_room) ||
+        IOT_ROOM(rows->file, rows->n + 1, rows->file_room))
         return IOT_NO_INDEX;
     char *text = iot_arena_text(files->arena, name, strlen(name));
     uint32_t index = text ? iot_files_intern(files, text) : IOT_NO_INDEX;

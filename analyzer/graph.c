@@ -2,29 +2,12 @@
 #include "analyzer/graph.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-/* Room for one more of `size` bytes in an array that grows by half. */
-static int room(void *array, size_t n, size_t *cap, size_t size)
-{
-    if (n >= IOT_NO_NODE) /* an index of it must stay below IOT_NO_NODE */
-        return -1;
-    if (n < *cap)
-        return 0;
-    size_t more = *cap + *cap / 2 + 64;
-    void *old, *grown;
-    memcpy(&old, array, sizeof(old));
-    grown = reallocarray(old, more, size);
-    if (!grown)
-        return -1;
-    memcpy(array, &grown, sizeof(grown));
-    *cap = more;
-    return 0;
-}
+#include "analyzer/room.h"
 
 uint32_t iot_graph_add_node(struct iot_graph *g, int64_t time_ns, uint32_t lane)
 {
-    if (room(&g->nodes, g->n_nodes, &g->cap_nodes, sizeof(*g->nodes)))
+    if (g->n_nodes >= IOT_NO_NODE || IOT_ROOM(g->nodes, g->n_nodes + 1, g->cap_nodes))
         return IOT_NO_NODE;
     g->nodes[g->n_nodes] = (struct iot_node){.time_ns = time_ns, .lane = lane};
     return (uint32_t)g->n_nodes++;
@@ -32,7 +15,8 @@ uint32_t iot_graph_add_node(struct iot_graph *g, int64_t time_ns, uint32_t lane)
 
 uint32_t iot_graph_add_call(struct iot_graph *g, int64_t service_ns)
 {
-    if (room(&g->call_service_ns, g->n_calls, &g->cap_calls, sizeof(*g->call_service_ns)))
+    if (g->n_calls >= IOT_NO_NODE ||
+        IOT_ROOM(g->call_service_ns, g->n_calls + 1, g->cap_calls))
         return IOT_NO_NODE;
     g->call_service_ns[g->n_calls] = service_ns;
     return (uint32_t)g->n_calls++;
@@ -48,7 +32,7 @@ int64_t *iot_graph_add_calls(struct iot_graph *g, size_t n)
 
 static uint32_t add_edge(struct iot_graph *g, const struct iot_edge *edge)
 {
-    if (room(&g->edges, g->n_edges, &g->cap_edges, sizeof(*g->edges)))
+    if (g->n_edges >= IOT_NO_NODE || IOT_ROOM(g->edges, g->n_edges + 1, g->cap_edges))
         return IOT_NO_NODE;
     g->edges[g->n_edges] = *edge;
     return (uint32_t)g->n_edges++;

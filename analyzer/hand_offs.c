@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analyzer/import.h"
+#include "analyzer/room.h"
 
 static int by_start(const void *a, const void *b)
 {
@@ -48,16 +49,11 @@ int iot_hand_offs_find(const struct iot_profile *p, size_t process, struct iot_h
             ended[s->lane] = s->t1_ns;
         if (from == UINT32_MAX || ended[from] <= before)
             continue;
-        if (*n == room) {
-            room = room ? 2 * room : 256;
-            struct iot_hand_off *more = realloc(*list, room * sizeof *more);
-            if (!more) {
-                free(ended);
-                free(*list);
-                *list = NULL;
-                return -1;
-            }
-            *list = more;
+        if (IOT_ROOM(*list, *n + 1, room)) {
+            free(ended);
+            free(*list);
+            *list = NULL;
+            return -1;
         }
         (*list)[(*n)++] = (struct iot_hand_off){ended[from], s->t0_ns, before, from, s->lane};
     }

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/room.h"
+
 /* The first bar that is not below it. */
 static size_t place_of(const struct iot_histogram *h, unsigned bucket)
 {
@@ -30,14 +32,8 @@ int iot_histogram_add(struct iot_histogram *h, unsigned bucket, int64_t count)
             (uint64_t)(sum < IOT_COUNT_MAX ? sum : IOT_COUNT_MAX) & (IOT_COUNT_MAX * 4 - 1);
         return 0;
     }
-    if (h->n == h->room) {
-        size_t room = h->room ? 2 * h->room : 4;
-        struct iot_bar *more = realloc(h->bars, room * sizeof *more);
-        if (!more)
-            return -1;
-        h->bars = more;
-        h->room = room;
-    }
+    if (IOT_ROOM(h->bars, h->n + 1, h->room))
+        return -1;
     memmove(&h->bars[k + 1], &h->bars[k], (h->n++ - k) * sizeof *h->bars);
     h->bars[k].bucket = bucket & 0xfff;
     h->bars[k].count = (uint64_t)count & (IOT_COUNT_MAX * 4 - 1);

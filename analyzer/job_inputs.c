@@ -9,6 +9,7 @@
 
 #include "analyzer/arena.h"
 #include "analyzer/progress.h"
+#include "analyzer/room.h"
 #include "analyzer/rules.h"
 #include "analyzer/run_folder.h"
 #include "format/checksum.h"
@@ -58,14 +59,8 @@ bool iot_job_is_job(const char *path)
 
 static int add_item(struct iot_job_items *items, const char *path, int operand)
 {
-    if (items->n == items->room) {
-        size_t room = items->room ? 2 * items->room : 64;
-        struct iot_job_item *more = realloc(items->items, room * sizeof *more);
-        if (!more)
-            return -1;
-        items->items = more;
-        items->room = room;
-    }
+    if (IOT_ROOM(items->items, items->n + 1, items->room))
+        return -1;
     const char *kept = iot_arena_text(items->arena, path, strlen(path));
     items->items[items->n++] = (struct iot_job_item){kept, (uint32_t)operand};
     return kept ? 0 : -1;

@@ -7,6 +7,7 @@
 #include "analyzer/gpu.h"
 #include "analyzer/merge.h"
 #include "analyzer/op_sets.h"
+#include "analyzer/room.h"
 
 /* What lies in a range of memory, and its subject: a file; a launch; a file, where what is put
  * there becomes part of it. */
@@ -247,15 +248,9 @@ static void fill_until(struct work *w, int64_t ns)
 static void begin_filling(struct work *w, uint32_t process, size_t i)
 {
     struct filling f = {w->trace->events.t1_ns[i], i, process};
-    if (w->n_filling == w->room_filling) {
-        size_t room = w->room_filling ? 2 * w->room_filling : 64;
-        struct filling *more = realloc(w->filling, room * sizeof *more);
-        if (!more) {
-            w->failed = 1;
-            return;
-        }
-        w->filling = more;
-        w->room_filling = room;
+    if (IOT_ROOM(w->filling, w->n_filling + 1, w->room_filling)) {
+        w->failed = 1;
+        return;
     }
     size_t at = w->n_filling++;
     for (; at && w->filling[at - 1].t1_ns > f.t1_ns; at--)

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "analyzer/room.h"
+
 int64_t iot_waker_time(const struct iot_trace *trace, struct iot_waker waker)
 {
     switch (waker.kind) {
@@ -25,14 +27,8 @@ int iot_links_add(struct iot_links *links, uint32_t event, struct iot_waker wake
         links->waker[event] = waker;
         return 0;
     }
-    if (links->n_more == links->more_room) {
-        size_t room = links->more_room ? 2 * links->more_room : 256;
-        struct iot_more_wakers *more = realloc(links->more, room * sizeof *more);
-        if (!more)
-            return -1;
-        links->more = more;
-        links->more_room = room;
-    }
+    if (IOT_ROOM(links->more, links->n_more + 1, links->more_room))
+        return -1;
     links->more[links->n_more++] = (struct iot_more_wakers){event, waker};
     return 0;
 }

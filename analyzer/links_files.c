@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "analyzer/op_sets.h"
+#include "analyzer/room.h"
 
 enum { FLOCK_KIND, RECORD_KIND }; /* FORMAT.md, file_lock: neither knows of the other */
 enum { SET_SHARED = 1, SET_EXCLUSIVE, LET_GO }; /* addr of an fcntl */
@@ -41,15 +42,9 @@ static int by_object(const void *a, const void *b)
 
 static void put(struct touches *all, struct touch touch)
 {
-    if (all->n == all->room) {
-        size_t room = all->room ? 2 * all->room : 64;
-        struct touch *more = realloc(all->list, room * sizeof *more);
-        if (!more) {
-            all->failed = 1;
-            return;
-        }
-        all->list = more;
-        all->room = room;
+    if (IOT_ROOM(all->list, all->n + 1, all->room)) {
+        all->failed = 1;
+        return;
     }
     all->list[all->n++] = touch;
 }

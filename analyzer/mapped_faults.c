@@ -10,6 +10,7 @@
 #include "analyzer/events.h"
 #include "analyzer/mapped.h"
 #include "analyzer/requests.h"
+#include "analyzer/room.h"
 
 enum {
     FILES_MAX = 8, /* among so many files the time is divided */
@@ -45,20 +46,6 @@ struct work {
     struct gap *gaps;
     size_t n, room, n_gaps, gaps_room;
 };
-
-static int make_room(void *items, size_t n, size_t *room, size_t size)
-{
-    void *old, *more;
-    if (n < *room)
-        return 0;
-    memcpy(&old, items, sizeof old);
-    size_t wanted = *room ? 2 * *room : 256;
-    if (!(more = reallocarray(old, wanted, size)))
-        return -1;
-    memcpy(items, &more, sizeof more);
-    *room = wanted;
-    return 0;
-}
 
 /* --- the files --- */
 
@@ -161,7 +148,7 @@ static int add_gap(struct work *w, int64_t from, int64_t to)
 {
     if (to - from <= 2)
         return 0;
-    if (make_room(&w->gaps, w->n_gaps, &w->gaps_room, sizeof *w->gaps))
+    if (IOT_ROOM(w->gaps, w->n_gaps + 1, w->gaps_room))
         return -1;
     w->gaps[w->n_gaps++] = (struct gap){from + 1, to - from - 2};
     return 0;
@@ -208,7 +195,7 @@ static int add_stretches(struct work *w, const struct shares *s, size_t event, i
         int64_t to = k + 1 < s->n ? t0 + (int64_t)((double)ns * (before / s->sum)) : t0 + ns;
         if (to <= from)
             continue;
-        if (make_room(&w->stretches, w->n, &w->room, sizeof *w->stretches))
+        if (IOT_ROOM(w->stretches, w->n + 1, w->room))
             return -1;
         w->stretches[w->n++] = (struct stretch){from, to, event, s->of[k].file};
     }

@@ -4,17 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Makes room for one more in a vector that doubles. */
-static void *room(void *items, size_t n, size_t *capacity, size_t size)
-{
-    if (n < *capacity)
-        return items;
-    size_t wanted = *capacity ? 2 * *capacity : 64;
-    void *more = realloc(items, wanted * size);
-    if (more)
-        *capacity = wanted;
-    return more;
-}
+#include "analyzer/room.h"
 
 static int same_name(const void *user, uint32_t index)
 {
@@ -31,13 +21,8 @@ uint32_t iot_files_intern(struct iot_files *files, const char *name)
     if (index != UINT32_MAX)
         return index;
 
-    struct iot_file *more = files->n < IOT_NO_INDEX
-                                ? room(files->files, files->n, &files->capacity, sizeof *more)
-                                : NULL;
-    if (!more)
-        return IOT_NO_INDEX;
-    files->files = more;
-    if (iot_table_add(&files->by_name, hash, (uint32_t)files->n))
+    if (files->n >= IOT_NO_INDEX || IOT_ROOM(files->files, files->n + 1, files->room) ||
+        iot_table_add(&files->by_name, hash, (uint32_t)files->n))
         return IOT_NO_INDEX;
     files->files[files->n] = (struct iot_file){.name = name, .size = -1};
     return (uint32_t)files->n++;
@@ -120,27 +105,22 @@ static struct iot_string *find_string(const struct iot_names *names, uint32_t nu
 static int define_string(struct iot_names *names, struct iot_arena *arena,
                          const struct iot_definition *d)
 {
-    struct iot_string *more =
-        room(names->strings, names->n_strings, &names->strings_room, sizeof *more);
-    if (!more)
+    if (IOT_ROOM(names->strings, names->n_strings + 1, names->strings_room))
         return -1;
-    names->strings = more;
     char *text = iot_arena_text(arena, d->text ? d->text : "", d->text ? (size_t)d->row.bytes : 0);
     if (!text)
         return -1;
     iot_path_normalise(text);
-    more[names->n_strings] = (struct iot_string){d->row.obj, IOT_NO_INDEX, text};
+    names->strings[names->n_strings] = (struct iot_string){d->row.obj, IOT_NO_INDEX, text};
     return iot_table_add(&names->by_string, iot_table_hash(&d->row.obj, sizeof d->row.obj),
                          (uint32_t)names->n_strings++);
 }
 
 static int define_desc(struct iot_names *names, const struct iot_row *r)
 {
-    struct iot_desc *more = room(names->descs, names->n_descs, &names->descs_room, sizeof *more);
-    if (!more)
+    if (IOT_ROOM(names->descs, names->n_descs + 1, names->descs_room))
         return -1;
-    names->descs = more;
-    more[names->n_descs] = (struct iot_desc){
+    names->descs[names->n_descs] = (struct iot_desc){
         .number = r->obj,
         .name = r->obj2,
         .fd = r->site && r->site <= (uint32_t)INT32_MAX + 1 ? (int32_t)(r->site - 1) : -1,

@@ -14,7 +14,7 @@
 /* The files of a run, by name. files[0] is nothing. */
 struct iot_files {
     struct iot_file *files;
-    size_t n, capacity;
+    size_t n, room;
     struct iot_table by_name;
     struct iot_table by_inode; /* of what was opened by path: see iot_names_bind */
     struct iot_arena *arena;   /* where names lie */

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/room.h"
+
 enum { SWEEPS_MAX = 8 };
 
 /* Numbers, as bits. */
@@ -32,13 +34,10 @@ static int put(struct set *s, uint32_t number)
 {
     size_t word = number / 64;
     if (word >= s->n) {
-        size_t n = word + word / 2 + 64;
-        uint64_t *more = realloc(s->words, n * sizeof *more);
-        if (!more)
+        size_t before = s->n;
+        if (IOT_ROOM(s->words, word + 1, s->n))
             return -1;
-        memset(more + s->n, 0, (n - s->n) * sizeof *more);
-        s->words = more;
-        s->n = n;
+        memset(s->words + before, 0, (s->n - before) * sizeof *s->words);
     }
     s->words[word] |= UINT64_C(1) << number % 64;
     return 0;

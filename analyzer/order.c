@@ -6,6 +6,7 @@
 
 #include "analyzer/events.h"
 #include "analyzer/op_sets.h"
+#include "analyzer/room.h"
 #include "analyzer/table.h"
 
 enum { NOT_KNOWN = IOT_PLACE_UNKNOWN, DEPTH_MAX = 64 };
@@ -33,17 +34,6 @@ struct iot_order_walk {
     size_t n_opens, opens_room, n_slots, slots_room;
     size_t recent; /* the slot that was found last; calls on one descriptor come in rows */
 };
-
-static void *room(void *items, size_t n, size_t *capacity, size_t size)
-{
-    if (n < *capacity)
-        return items;
-    size_t wanted = *capacity ? 2 * *capacity : 16;
-    void *more = realloc(items, wanted * size);
-    if (more)
-        *capacity = wanted;
-    return more;
-}
 
 static uint64_t key_of(uint32_t process, int64_t fd)
 {
@@ -76,10 +66,8 @@ static int bind(struct iot_order_walk *w, uint64_t key, uint32_t open_file)
         slot->open_file = open_file;
         return 0;
     }
-    struct slot *more = room(w->slots, w->n_slots, &w->slots_room, sizeof *more);
-    if (!more)
+    if (IOT_ROOM(w->slots, w->n_slots + 1, w->slots_room))
         return -1;
-    w->slots = more;
     w->slots[w->n_slots] = (struct slot){key, open_file};
     return iot_table_add(&w->by_key, iot_table_hash(&key, sizeof key), (uint32_t)w->n_slots++);
 }
@@ -87,10 +75,8 @@ static int bind(struct iot_order_walk *w, uint64_t key, uint32_t open_file)
 /* IOT_NO_INDEX without memory. */
 static uint32_t add_open(struct iot_order_walk *w, int64_t position, int appends)
 {
-    struct open_file *more = room(w->opens, w->n_opens, &w->opens_room, sizeof *more);
-    if (!more)
+    if (IOT_ROOM(w->opens, w->n_opens + 1, w->opens_room))
         return IOT_NO_INDEX;
-    w->opens = more;
     w->opens[w->n_opens] = (struct open_file){
         position, appends, {{NOT_KNOWN, NOT_KNOWN, 0}, {NOT_KNOWN, NOT_KNOWN, 0}}};
     return (uint32_t)w->n_opens++;

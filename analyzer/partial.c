@@ -6,6 +6,7 @@
 
 #include "analyzer/arena.h"
 #include "analyzer/partial_json.h"
+#include "analyzer/room.h"
 
 enum { SUM, MOST };
 #define GROUP_BOTH IOT_COLUMN_BOTH
@@ -72,23 +73,10 @@ void iot_partial_free(struct iot_partial *p)
     *p = (struct iot_partial){0};
 }
 
-static void *room_for(void *items, size_t n, size_t *room, size_t size)
-{
-    if (n < *room)
-        return items;
-    size_t wanted = *room ? 2 * *room : 16;
-    void *more = realloc(items, wanted * size);
-    if (more)
-        *room = wanted;
-    return more;
-}
-
 struct iot_unit *iot_partial_unit(struct iot_partial *p)
 {
-    void *more = room_for(p->units, p->n_units, &p->room_units, sizeof *p->units);
-    if (!more)
+    if (IOT_ROOM(p->units, p->n_units + 1, p->room_units))
         return NULL;
-    p->units = more;
     struct iot_unit *unit = &p->units[p->n_units++];
     *unit = (struct iot_unit){
         .identity = IOT_NO_IDENTITY, .host = "", .boot_id = "", .command = "", .damage = ""};
@@ -116,10 +104,8 @@ static uint64_t hash_of(const struct iot_partial_file *f)
 
 static int new_file(struct iot_partial *p, uint64_t hash, const struct iot_partial_file *from)
 {
-    void *more = room_for(p->files, p->n_files, &p->room_files, sizeof *p->files);
-    if (!more || p->n_files >= UINT32_MAX)
+    if (p->n_files >= UINT32_MAX || IOT_ROOM(p->files, p->n_files + 1, p->room_files))
         return -1;
-    p->files = more;
     struct iot_partial_file *f = &p->files[p->n_files];
     *f = (struct iot_partial_file){iot_arena_text(p->arena, from->path, strlen(from->path)),
                                    iot_arena_text(p->arena, from->why, strlen(from->why)),
@@ -173,10 +159,8 @@ void iot_calls_free(struct iot_calls *calls)
 
 int iot_partial_unread(struct iot_partial *p, const char *line)
 {
-    void *more = room_for(p->unread, p->n_unread, &p->room_unread, sizeof *p->unread);
-    if (!more)
+    if (IOT_ROOM(p->unread, p->n_unread + 1, p->room_unread))
         return -1;
-    p->unread = more;
     const char *kept = p->unread[p->n_unread] = iot_arena_text(p->arena, line, strlen(line));
     p->n_unread += kept != NULL;
     return kept ? 0 : -1;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyzer/partial.h"
+#include "analyzer/room.h"
 
 enum { SUM, MOST, LEAST };
 enum {
@@ -99,14 +100,8 @@ static int is_wanted(const void *user, uint32_t index)
 static int add_new(struct iot_named_rows *rows, uint64_t hash, const struct iot_row_about *about,
                    const struct iot_named_row *from, struct iot_arena *arena)
 {
-    if (rows->n == rows->room) {
-        size_t room = rows->room ? 2 * rows->room : 16;
-        struct iot_named_row *more = realloc(rows->rows, room * sizeof *more);
-        if (!more)
-            return -1;
-        rows->rows = more;
-        rows->room = room;
-    }
+    if (IOT_ROOM(rows->rows, rows->n + 1, rows->room))
+        return -1;
     struct iot_named_row *row = &rows->rows[rows->n];
     *row = (struct iot_named_row){.object = from->object};
     for (size_t k = 0; about->texts[k]; k++)

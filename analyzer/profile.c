@@ -5,6 +5,7 @@
 
 #include "analyzer/gpu.h"
 #include "analyzer/profile_event.h"
+#include "analyzer/room.h"
 
 static const struct {
     const char *name;
@@ -76,16 +77,8 @@ int iot_copy_of_name(const char *name, uint64_t *addr)
 
 /* --- vectors --- */
 
-static void *room(void *items, size_t n, size_t *room, size_t size)
-{
-    if (n < *room)
-        return items;
-    size_t wanted = *room ? *room + *room / 2 : 64;
-    void *more = wanted < UINT32_MAX ? realloc(items, wanted * size) : NULL;
-    if (more)
-        *room = wanted;
-    return more;
-}
+/* Their indexes have 32 bits, and UINT32_MAX is none. */
+#define ROOM(items, n, room) ((n) < UINT32_MAX - 1 ? IOT_ROOM(items, (n) + 1, room) : -1)
 
 struct look {
     const struct iot_profile *profile;
@@ -106,12 +99,10 @@ uint32_t iot_profile_name(struct iot_profile *p, const char *text)
     uint32_t index = p->n_names ? iot_table_find(&p->by_name, hash, same_name, &look) : UINT32_MAX;
     if (index != UINT32_MAX)
         return index;
-    const char **more = room(p->names, p->n_names, &p->names_room, sizeof *more);
-    if (!more)
+    if (ROOM(p->names, p->n_names, p->names_room))
         return UINT32_MAX;
-    p->names = more;
-    more[p->n_names] = iot_arena_text(p->arena, text, n);
-    if (!more[p->n_names] || iot_table_add(&p->by_name, hash, (uint32_t)p->n_names))
+    p->names[p->n_names] = iot_arena_text(p->arena, text, n);
+    if (!p->names[p->n_names] || iot_table_add(&p->by_name, hash, (uint32_t)p->n_names))
         return UINT32_MAX;
     return (uint32_t)p->n_names++;
 }
@@ -136,11 +127,9 @@ uint32_t iot_profile_lane(struct iot_profile *p, int64_t pid, int64_t tid, int g
     uint32_t index = iot_table_find(&p->by_lane, hash, same_lane, &look);
     if (index != UINT32_MAX)
         return index;
-    struct iot_profile_lane *more = room(p->lanes, p->n_lanes, &p->lanes_room, sizeof *more);
-    if (!more)
+    if (ROOM(p->lanes, p->n_lanes, p->lanes_room))
         return UINT32_MAX;
-    p->lanes = more;
-    more[p->n_lanes] = (struct iot_profile_lane){.pid = pid, .tid = tid, .gpu = (uint8_t)gpu};
+    p->lanes[p->n_lanes] = (struct iot_profile_lane){.pid = pid, .tid = tid, .gpu = (uint8_t)gpu};
     if (iot_table_add(&p->by_lane, hash, (uint32_t)p->n_lanes))
         return UINT32_MAX;
     return (uint32_t)p->n_lanes++;
@@ -158,22 +147,18 @@ static int add_span(struct iot_profile *p, uint32_t lane, int64_t t0, int64_t t1
             return 0;
         }
     }
-    struct iot_busy *more = room(p->spans, p->n_spans, &p->spans_room, sizeof *more);
-    if (!more)
+    if (ROOM(p->spans, p->n_spans, p->spans_room))
         return -1;
-    p->spans = more;
-    more[p->n_spans++] = (struct iot_busy){t0, t1, lane};
+    p->spans[p->n_spans++] = (struct iot_busy){t0, t1, lane};
     l->last_span = p->n_spans;
     return 0;
 }
 
 static int add_item(struct iot_profile *p, const struct iot_item *item)
 {
-    struct iot_item *more = room(p->items, p->n_items, &p->items_room, sizeof *more);
-    if (!more)
+    if (ROOM(p->items, p->n_items, p->items_room))
         return -1;
-    p->items = more;
-    more[p->n_items++] = *item;
+    p->items[p->n_items++] = *item;
     return 0;
 }
 
@@ -237,11 +222,9 @@ static int begin(struct iot_profile *p, const struct iot_profile_event *e, int k
     if (index == UINT32_MAX || name == UINT32_MAX)
         return -1;
     struct iot_profile_lane *lane = &p->lanes[index];
-    struct iot_opened *more = room(lane->open, lane->n_open, &lane->open_room, sizeof *more);
-    if (!more)
+    if (ROOM(lane->open, lane->n_open, lane->open_room))
         return -1;
-    lane->open = more;
-    more[lane->n_open++] = (struct iot_opened){e->ts_ns, name, (uint8_t)kind};
+    lane->open[lane->n_open++] = (struct iot_opened){e->ts_ns, name, (uint8_t)kind};
     return 0;
 }
 

@@ -8,6 +8,7 @@
 #include "analyzer/lane_names.h"
 #include "analyzer/queue_moves.h"
 #include "analyzer/report.h"
+#include "analyzer/room.h"
 
 /* --- which lanes --- */
 
@@ -142,14 +143,8 @@ static int add(void *user, const char *name, const struct iot_move *moves, size_
     q.object = (uint8_t)object_of(r, puts, takes);
     q.producer = side_name(r, puts);
     q.consumer = side_name(r, takes);
-    if (r->n_queues == a->room) {
-        size_t room = a->room ? 2 * a->room : 16;
-        struct iot_queue *more = realloc(r->queues, room * sizeof *more);
-        if (!more)
-            return -1;
-        r->queues = more;
-        a->room = room;
-    }
+    if (IOT_ROOM(r->queues, r->n_queues + 1, a->room))
+        return -1;
     if (!q.producer || !q.consumer)
         return -1;
     r->queues[r->n_queues++] = q;

@@ -7,6 +7,7 @@
 #include "analyzer/family.h"
 #include "analyzer/latency.h"
 #include "analyzer/report.h"
+#include "analyzer/room.h"
 #include "analyzer/table.h"
 #include "format/mark.h"
 
@@ -54,22 +55,6 @@ struct work {
     size_t rows_room, stack_room, started_room, samples_room;
 };
 
-/* Room for one more. Returns 0, -1 without memory. */
-static int need(void *array, size_t n, size_t *capacity, size_t size)
-{
-    void *items;
-    memcpy(&items, array, sizeof items);
-    if (n < *capacity)
-        return 0;
-    size_t wanted = *capacity ? 2 * *capacity : 64;
-    void *more = realloc(items, wanted * size);
-    if (!more)
-        return -1;
-    memcpy(array, &more, sizeof more);
-    *capacity = wanted;
-    return 0;
-}
-
 /* --- rows --- */
 
 struct look {
@@ -95,7 +80,7 @@ static size_t row_of(struct work *w, uint32_t file, int mark)
         w->rows[found].several |= w->rows[found].file != file;
         return found;
     }
-    if (need(&w->rows, w->n_rows, &w->rows_room, sizeof *w->rows) ||
+    if (IOT_ROOM(w->rows, w->n_rows + 1, w->rows_room) ||
         iot_table_add(&w->by_family, hash, (uint32_t)w->n_rows))
         return SIZE_MAX;
     w->rows[w->n_rows] =
@@ -129,7 +114,7 @@ static int finish(struct work *w, const struct open_range *open, int64_t end_ns,
 {
     struct row *row = &w->rows[open->row];
     int64_t span = end_ns > open->t0 ? end_ns - open->t0 : 0;
-    if (need(&w->samples, w->n_samples, &w->samples_room, sizeof *w->samples))
+    if (IOT_ROOM(w->samples, w->n_samples + 1, w->samples_room))
         return -1;
     w->samples[w->n_samples++] = (struct sample){open->row, (uint16_t)iot_latency_bucket(span)};
     row->n++;
@@ -156,7 +141,7 @@ static int begin(struct work *w, size_t lane, size_t i, const struct sums *now)
 {
     if (w->depth >= DEPTH_MAX)
         return 0;
-    if (need(&w->stack, w->depth, &w->stack_room, sizeof *w->stack))
+    if (IOT_ROOM(w->stack, w->depth + 1, w->stack_room))
         return -1;
     struct open_range open = open_at(w, lane, i);
     open.before = *now;
@@ -211,7 +196,7 @@ static int gather_started(struct work *w)
                 continue;
             open.row = row_of(w, t->events.file[i], 0);
             if (open.row == SIZE_MAX ||
-                need(&w->started, w->n_started, &w->started_room, sizeof *w->started) ||
+                IOT_ROOM(w->started, w->n_started + 1, w->started_room) ||
                 iot_table_add(&w->by_id, iot_table_hash(key, sizeof key), (uint32_t)w->n_started))
                 return -1;
             w->started[w->n_started++] = open;

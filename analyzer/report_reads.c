@@ -5,6 +5,7 @@
 
 #include "analyzer/order.h"
 #include "analyzer/report_parts.h"
+#include "analyzer/room.h"
 
 struct span {
     int64_t begin, end;
@@ -136,13 +137,7 @@ static int need(struct reads *r)
     merge(r);
     if (r->room && r->n_spans <= r->room / 2)
         return 0;
-    size_t room = r->room ? 2 * r->room : 4096;
-    struct span *more = realloc(r->spans, room * sizeof *more);
-    if (!more)
-        return -1;
-    r->spans = more;
-    r->room = room;
-    return 0;
+    return IOT_ROOM(r->spans, 2 * r->room + 64, r->room);
 }
 
 /* Is it in the spans for sure? It is from now on. */

@@ -6,18 +6,13 @@
 #include "analyzer/arena.h"
 #include "analyzer/op_sets.h"
 #include "analyzer/report_parts.h"
+#include "analyzer/room.h"
 
 static uint32_t add_row(struct iot_rows *rows, const struct iot_report_file *row)
 {
     struct iot_report *r = rows->report;
-    if (r->n_files == rows->room) {
-        size_t room = rows->room ? 2 * rows->room : 256;
-        struct iot_report_file *more = realloc(r->files, room * sizeof *more);
-        if (!more)
-            return IOT_NO_INDEX;
-        r->files = more;
-        rows->room = room;
-    }
+    if (IOT_ROOM(r->files, r->n_files + 1, rows->room))
+        return IOT_NO_INDEX;
     r->files[r->n_files] = *row;
     r->files[r->n_files].figures = (struct iot_figures){.recoverable_ns = IOT_NOT_COMPUTED};
     return (uint32_t)r->n_files++;

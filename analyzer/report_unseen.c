@@ -10,6 +10,7 @@
 #include "analyzer/op_sets.h"
 #include "analyzer/people.h"
 #include "analyzer/report_parts.h"
+#include "analyzer/room.h"
 
 /* --- children without a trace --- */
 
@@ -62,14 +63,8 @@ static int knows(const struct born *born, size_t n, uint32_t pid)
 
 static int add_untraced(struct iot_report *r, size_t *room, uint32_t pid, const char *why)
 {
-    if (r->run.n_untraced == *room) {
-        size_t wanted = *room ? 2 * *room : 16;
-        struct iot_untraced *more = realloc(r->run.untraced, wanted * sizeof *more);
-        if (!more)
-            return -1;
-        r->run.untraced = more;
-        *room = wanted;
-    }
+    if (IOT_ROOM(r->run.untraced, r->run.n_untraced + 1, *room))
+        return -1;
     r->run.untraced[r->run.n_untraced++] = (struct iot_untraced){pid, why};
     return 0;
 }

@@ -1,9 +1,11 @@
 #include "analyzer/schedule.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyzer/gpu.h"
 #include "analyzer/gpu_starts.h"
+#include "analyzer/room.h"
 
 /* Whether a waker let it go on only after it had come. */
 static int late(const struct iot_trace *trace, const struct iot_links *links, size_t i,
@@ -285,16 +287,12 @@ static void cross(struct builder *b, struct iot_waker from, uint32_t dst, int64_
     if (n == IOT_NO_NODE)
         return;
     if (n >= b->schedule->n_use) {
-        size_t wanted = ((size_t)n + 1) * 2;
-        uint8_t *grown = realloc(b->schedule->use, wanted);
-        if (!grown) {
+        size_t before = b->schedule->n_use;
+        if (IOT_ROOM(b->schedule->use, (size_t)n + 1, b->schedule->n_use)) {
             b->failed = 1;
             return;
         }
-        for (size_t k = b->schedule->n_use; k < wanted; k++)
-            grown[k] = IOT_USE_NONE;
-        b->schedule->use = grown;
-        b->schedule->n_use = wanted;
+        memset(b->schedule->use + before, IOT_USE_NONE, b->schedule->n_use - before);
     }
     b->schedule->use[n] = (uint8_t)use;
 }

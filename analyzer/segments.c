@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "analyzer/container_reader.h"
+#include "analyzer/room.h"
 #include "format/checksum.h"
 
 /* How many places of a damaged segment may look like a block before it is given up: a
@@ -45,14 +46,8 @@ const char *iot_block_fault(const uint8_t *block, size_t room)
 static int add_to(struct iot_piece **list, size_t *n, size_t *capacity,
                   const struct iot_piece *piece)
 {
-    if (*n == *capacity) {
-        size_t wanted = *capacity ? 2 * *capacity : 64;
-        struct iot_piece *more = realloc(*list, wanted * sizeof *more);
-        if (!more)
-            return -1;
-        *list = more;
-        *capacity = wanted;
-    }
+    if (IOT_ROOM(*list, *n + 1, *capacity))
+        return -1;
     (*list)[(*n)++] = *piece;
     return 0;
 }

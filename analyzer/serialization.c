@@ -4,6 +4,7 @@
 
 #include "analyzer/op_sets.h"
 #include "analyzer/report.h"
+#include "analyzer/room.h"
 
 /* Of descriptors above nothing is known to be opened and closed. */
 enum { SESSIONS = 4096 };
@@ -102,15 +103,9 @@ static void close_session(struct work *w, size_t i)
 static void add_gap(struct work *w, size_t from, size_t to, int64_t ns, struct session *pending)
 {
     struct iot_gaps *g = w->gaps;
-    if (g->n == g->room) {
-        size_t room = g->room ? 2 * g->room : 256;
-        struct iot_gap *more = realloc(g->gaps, room * sizeof *more);
-        if (!more) {
-            w->failed = 1;
-            return;
-        }
-        g->gaps = more;
-        g->room = room;
+    if (IOT_ROOM(g->gaps, g->n + 1, g->room)) {
+        w->failed = 1;
+        return;
     }
     g->gaps[g->n++] = (struct iot_gap){(uint32_t)from, (uint32_t)to, pending ? -ns : ns,
                                        pending ? pending->last_gap : 0};

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/room.h"
 #include "analyzer/table.h"
 
 static int is_digit(char c)
@@ -51,14 +52,8 @@ static int same_pattern(const void *user, uint32_t index)
 
 static uint32_t add_group(struct iot_groups *groups, uint32_t file)
 {
-    if (groups->n == groups->room) {
-        size_t room = groups->room ? 2 * groups->room : 256;
-        struct iot_group *more = realloc(groups->groups, room * sizeof *more);
-        if (!more)
-            return IOT_NO_INDEX;
-        groups->groups = more;
-        groups->room = room;
-    }
+    if (IOT_ROOM(groups->groups, groups->n + 1, groups->room))
+        return IOT_NO_INDEX;
     groups->groups[groups->n] = (struct iot_group){.file = file,
                                                    .first_read_ns = INT64_MAX,
                                                    .last_read_ns = INT64_MIN,

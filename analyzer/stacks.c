@@ -5,25 +5,13 @@
 #include <string.h>
 
 #include "analyzer/names.h"
+#include "analyzer/room.h"
 
 /* What a number was found to mean. */
 struct iot_numbered {
     const struct iot_names *names;
     uint32_t number, stack;
 };
-
-static void *room_for(void *items, size_t n, size_t *room, size_t size)
-{
-    if (n <= *room)
-        return items;
-    size_t wanted = *room ? 2 * *room : 64;
-    while (wanted < n)
-        wanted *= 2;
-    void *more = realloc(items, wanted * size);
-    if (more)
-        *room = wanted;
-    return more;
-}
 
 int iot_frame_is_python(const struct iot_frame *frame)
 {
@@ -103,19 +91,13 @@ static uint32_t intern(struct iot_stacks *s, const struct iot_frame *frames, uin
     if (found != UINT32_MAX)
         return found;
     size_t index = s->n ? s->n : 1;
-    struct iot_stack *list = room_for(s->list, index + 1, &s->room, sizeof *list);
-    if (!list)
+    if (index >= UINT32_MAX || IOT_ROOM(s->list, index + 1, s->room) ||
+        IOT_ROOM(s->frames, s->n_frames + n, s->frames_room) ||
+        iot_table_add(&s->by_content, hash, (uint32_t)index))
         return UINT32_MAX;
-    s->list = list;
-    struct iot_frame *all = room_for(s->frames, s->n_frames + n, &s->frames_room, sizeof *all);
-    if (!all)
-        return UINT32_MAX;
-    s->frames = all;
-    if (index >= UINT32_MAX || iot_table_add(&s->by_content, hash, (uint32_t)index))
-        return UINT32_MAX;
-    list[0] = (struct iot_stack){0, 0};
-    list[index] = (struct iot_stack){s->n_frames, n};
-    memcpy(all + s->n_frames, frames, n * sizeof *frames);
+    s->list[0] = (struct iot_stack){0, 0};
+    s->list[index] = (struct iot_stack){s->n_frames, n};
+    memcpy(s->frames + s->n_frames, frames, n * sizeof *frames);
     s->n_frames += n;
     s->n = index + 1;
     return (uint32_t)index;
@@ -160,12 +142,9 @@ uint32_t iot_stacks_of(struct iot_stacks *s, struct iot_names *names, uint32_t n
         frames[k].module = outside;
     }
     uint32_t stack = n ? intern(s, frames, without_interpreter(frames, n)) : 0;
-    struct iot_numbered *more =
-        room_for(s->numbered, s->n_numbered + 1, &s->numbered_room, sizeof *more);
-    if (stack == UINT32_MAX || !more)
+    if (stack == UINT32_MAX || IOT_ROOM(s->numbered, s->n_numbered + 1, s->numbered_room))
         return UINT32_MAX;
-    s->numbered = more;
-    more[s->n_numbered] = (struct iot_numbered){names, number, stack};
+    s->numbered[s->n_numbered] = (struct iot_numbered){names, number, stack};
     if (iot_table_add(&s->by_number, hash, (uint32_t)s->n_numbered))
         return UINT32_MAX;
     s->n_numbered++;

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/room.h"
+
 struct gathering {
     uint64_t *pairs; /* group << 32 | step */
     size_t n, room;
@@ -10,14 +12,8 @@ struct gathering {
 
 static int add(struct gathering *g, uint64_t pair)
 {
-    if (g->n == g->room) {
-        size_t room = g->room ? 2 * g->room : 1024;
-        uint64_t *more = realloc(g->pairs, room * sizeof *more);
-        if (!more)
-            return -1;
-        g->pairs = more;
-        g->room = room;
-    }
+    if (IOT_ROOM(g->pairs, g->n + 1, g->room))
+        return -1;
     g->pairs[g->n++] = pair;
     return 0;
 }

@@ -10,6 +10,7 @@
 
 #include "analyzer/debug_files.h"
 #include "analyzer/demangle.h"
+#include "analyzer/room.h"
 
 struct iot_symbols_module {
     const char *module; /* the frame's */
@@ -43,14 +44,8 @@ int iot_symbols_of_map(struct iot_symbol_table *table, char *text)
         uint64_t size = strtoull(end, &name, 16);
         if (name == end || *name != ' ' || !name[1] || size > UINT64_MAX - from)
             continue;
-        if (table->n == room) {
-            size_t wanted = room ? 2 * room : 256;
-            struct iot_symbol *more = realloc(table->symbols, wanted * sizeof *more);
-            if (!more)
-                return -1;
-            table->symbols = more;
-            room = wanted;
-        }
+        if (IOT_ROOM(table->symbols, table->n + 1, room))
+            return -1;
         table->symbols[table->n++] = (struct iot_symbol){from, from + size, name + 1};
     }
     if (table->n)
@@ -136,14 +131,8 @@ static struct iot_symbols_module *module_of(struct iot_symbols *s, const char *m
     for (size_t i = 0; i < s->n; i++)
         if (!strcmp(s->modules[i].module, module))
             return &s->modules[i];
-    if (s->n == s->room) {
-        size_t wanted = s->room ? 2 * s->room : 16;
-        struct iot_symbols_module *more = realloc(s->modules, wanted * sizeof *more);
-        if (!more)
-            return NULL;
-        s->modules = more;
-        s->room = wanted;
-    }
+    if (IOT_ROOM(s->modules, s->n + 1, s->room))
+        return NULL;
     struct iot_symbols_module *m = &s->modules[s->n++];
     *m = (struct iot_symbols_module){.module = module};
     const char *space = strchr(module, ' ');

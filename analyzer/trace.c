@@ -17,17 +17,6 @@
 
 enum { ERROR_BYTES = 512 };
 
-void *iot_reading_room(void *items, size_t n, size_t *room, size_t size)
-{
-    if (n < *room)
-        return items;
-    size_t wanted = *room ? 2 * *room : 16;
-    void *more = realloc(items, wanted * size);
-    if (more)
-        *room = wanted;
-    return more;
-}
-
 static int is_trace_file(const struct dirent *entry)
 {
     size_t n = strlen(entry->d_name), suffix = strlen(IOT_FILE_SUFFIX);

@@ -32,7 +32,7 @@ struct iot_reading {
     /* trace->processes begins with the images; behind them come children of vfork.
      * Until iot_reading_finish(), lanes are in the order they were met in. */
     uint32_t *lane_image; /* whose numbers the events of a lane use */
-    size_t lanes_room, processes_room;
+    size_t lanes_room, images_room, processes_room;
 };
 
 /* The functions return 0, or -1 if out of memory. */
@@ -61,8 +61,5 @@ int iot_reading_room_of(struct iot_reading *r, unsigned worker);
 
 /* From CLOCK_MONOTONIC to the time of the run, within what trace.h allows. */
 int64_t iot_reading_time(const struct iot_reading *r, uint64_t mono_ns);
-
-/* Makes room for one more in a vector that doubles: NULL if out of memory. */
-void *iot_reading_room(void *items, size_t n, size_t *room, size_t size);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyzer/events.h"
+#include "analyzer/room.h"
 #include "analyzer/trace_reading.h"
 
 enum { RINGS_FROM = 16 }; /* queues from here on are rings */
@@ -260,10 +261,8 @@ static size_t place(const struct joining *j, size_t from, size_t to, uint32_t *d
         while (d < n && (*ends)[d] >= j->wholes[k].t0_ns)
             d++;
         if (d == n) {
-            int64_t *more = iot_reading_room(*ends, n, &room, sizeof *more);
-            if (!more)
+            if (IOT_ROOM(*ends, n + 1, room))
                 return 0;
-            *ends = more;
             n++;
         }
         (*ends)[d] = j->wholes[k].t1_ns;

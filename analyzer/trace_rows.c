@@ -5,6 +5,7 @@
 
 #include "analyzer/events.h"
 #include "analyzer/progress.h"
+#include "analyzer/room.h"
 #include "analyzer/sum.h"
 #include "analyzer/trace_reading.h"
 #include "format/ops.h"
@@ -129,69 +130,51 @@ static void append(struct iot_reading *r, uint32_t image, size_t i, const struct
 int iot_reading_add_lane(struct iot_reading *r, uint32_t image, const struct iot_lane *lane)
 {
     struct iot_trace *t = r->trace;
-    size_t room = r->lanes_room;
-    struct iot_lane *lanes = iot_reading_room(t->lanes, t->n_lanes, &room, sizeof *lanes);
-    if (!lanes)
+    if (IOT_ROOM(t->lanes, t->n_lanes + 1, r->lanes_room) ||
+        IOT_ROOM(r->lane_image, t->n_lanes + 1, r->images_room))
         return -1;
-    t->lanes = lanes;
-    uint32_t *images = iot_reading_room(r->lane_image, t->n_lanes, &r->lanes_room, sizeof *images);
-    if (!images)
-        return -1;
-    r->lane_image = images;
-    images[t->n_lanes] = image;
-    lanes[t->n_lanes++] = *lane;
+    r->lane_image[t->n_lanes] = image;
+    t->lanes[t->n_lanes++] = *lane;
     return 0;
 }
 
 /* A lane of the image. */
 static struct iot_lane *add_lane(struct rows *rows, uint32_t number, uint32_t tid)
 {
-    struct iot_lane *lanes =
-        iot_reading_room(rows->lanes, rows->n_lanes, &rows->lanes_room, sizeof *lanes);
-    if (!lanes)
+    if (IOT_ROOM(rows->lanes, rows->n_lanes + 1, rows->lanes_room))
         return NULL;
-    rows->lanes = lanes;
-    lanes[rows->n_lanes] = (struct iot_lane){
+    rows->lanes[rows->n_lanes] = (struct iot_lane){
         .process = rows->image, .number = number, .tid = tid, .first_event = rows->end};
-    return &lanes[rows->n_lanes++];
+    return &rows->lanes[rows->n_lanes++];
 }
 
 static int add_process(struct iot_reading *r, const struct iot_process *process)
 {
     struct iot_trace *t = r->trace;
-    struct iot_process *more =
-        iot_reading_room(t->processes, t->n_processes, &r->processes_room, sizeof *more);
-    if (!more)
+    if (IOT_ROOM(t->processes, t->n_processes + 1, r->processes_room))
         return -1;
-    t->processes = more;
-    more[t->n_processes++] = *process;
+    t->processes[t->n_processes++] = *process;
     return 0;
 }
 
 static void enter_child(struct rows *rows, const struct iot_row *start)
 {
-    struct vfork_child *more =
-        iot_reading_room(rows->children, rows->n_children, &rows->children_room, sizeof *more);
-    if (!more) {
+    if (IOT_ROOM(rows->children, rows->n_children + 1, rows->children_room)) {
         rows->failed = 1;
         return;
     }
-    rows->children = more;
-    more[rows->n_children] = (struct vfork_child){rows->lane, (uint32_t)start->offset,
-                                                  (uint32_t)start->result, rows->current};
+    rows->children[rows->n_children] = (struct vfork_child){
+        rows->lane, (uint32_t)start->offset, (uint32_t)start->result, rows->current};
     rows->current = (uint32_t)rows->n_children++;
 }
 
 static void move(struct rows *rows, const struct iot_row *row)
 {
-    struct vfork_row *more =
-        iot_reading_room(rows->moved, rows->n_moved, &rows->moved_room, sizeof *more);
-    if (!more) {
+    if (IOT_ROOM(rows->moved, rows->n_moved + 1, rows->moved_room)) {
         rows->failed = 1;
         return;
     }
-    rows->moved = more;
-    more[rows->n_moved] = (struct vfork_row){rows->current, rows->n_moved, *row};
+    rows->moved[rows->n_moved] = (struct vfork_row){rows->current, rows->n_moved, *row};
     rows->n_moved++;
 }
 

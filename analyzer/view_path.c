@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "analyzer/path_walk.h"
+#include "analyzer/room.h"
 #include "analyzer/view.h"
 
 /* What add() returns where there are more segments than may be. */
@@ -53,14 +54,8 @@ static int count(void *user, const struct iot_stretch *s)
 
 static struct segment *begin(struct path *p, const struct iot_stretch *s, int merged)
 {
-    if (p->n == p->room) {
-        size_t room = p->room ? 2 * p->room : 1024;
-        struct segment *more = realloc(p->segments, room * sizeof *more);
-        if (!more)
-            return NULL;
-        p->segments = more;
-        p->room = room;
-    }
+    if (IOT_ROOM(p->segments, p->n + 1, p->room))
+        return NULL;
     p->segments[p->n] = (struct segment){
         .start_ns = s->start_ns, .over = s->over, .merged = (uint8_t)merged, .lane = s->lane};
     return &p->segments[p->n++];

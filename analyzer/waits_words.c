@@ -6,6 +6,7 @@
 #include "analyzer/arena.h"
 #include "analyzer/lane_names.h"
 #include "analyzer/report.h"
+#include "analyzer/room.h"
 #include "analyzer/schedule.h"
 #include "analyzer/table.h"
 
@@ -154,14 +155,8 @@ static struct sum *sum_of(struct words *w, uint32_t waiter, uint32_t lane, uint3
         w->sums[found].several |= w->sums[found].row != row;
         return &w->sums[found];
     }
-    if (w->n == w->room) {
-        size_t room = w->room ? 2 * w->room : 64;
-        struct sum *more = realloc(w->sums, room * sizeof *more);
-        if (!more)
-            return NULL;
-        w->sums = more;
-        w->room = room;
-    }
+    if (IOT_ROOM(w->sums, w->n + 1, w->room))
+        return NULL;
     w->sums[w->n] = (struct sum){.waiter = waiter, .lane = lane, .family = w->family[row],
                                  .row = row};
     if (iot_table_add(&w->sums_at, hash, (uint32_t)w->n))

@@ -6,6 +6,7 @@
 
 #include "analyzer/job_inputs.h"
 #include "analyzer/memory.h"
+#include "analyzer/room.h"
 #include "analyzer/workers.h"
 #include "mpi/divide.h"
 #include "mpi/wire.h"
@@ -79,10 +80,8 @@ static void add_list(struct lists *lists, const char *text, uint64_t size, int n
     for (uint64_t at = 0; at < size;) {
         struct head head;
         memcpy(&head, text + at, sizeof head);
-        if (lists->n == lists->room) {
-            lists->room = lists->room ? 2 * lists->room : 256;
-            lists->seen = need(realloc(lists->seen, lists->room * sizeof *lists->seen));
-        }
+        if (IOT_ROOM(lists->seen, lists->n + 1, lists->room))
+            iot_mpi_die(no_memory);
         const char *path = text + at + sizeof head;
         lists->seen[lists->n++] = (struct iot_mpi_seen){
             head.identity, head.bytes, head.operand, !strcmp(path, paths[head.operand]),
