@@ -23,11 +23,15 @@ const struct iot_synopsis iot_synopsis_report = {
     .options = iot_report_options,
 };
 
-static void write(const struct iot_report *r, FILE *out, const struct iot_report_how *o)
+static void write(const struct iot_report *r, const char *folder, FILE *out,
+                  const struct iot_report_how *o)
 {
     enum { FILES_SHOWN = 20 };
     bool all_files = o->top != SIZE_MAX;
-    struct iot_text_style style = {.colour = iot_text_wants_colour(out), .all_files = all_files};
+    struct iot_text_style style = {.colour = iot_text_wants_colour(out),
+                                   .all_files = all_files,
+                                   .folder = folder,
+                                   .rules = o->rules};
 
     switch (o->format) {
     case IOT_AS_JSON:
@@ -44,7 +48,8 @@ static void write(const struct iot_report *r, FILE *out, const struct iot_report
     }
 }
 
-static int write_report(const struct iot_reporting *reporting, const struct iot_report_how *o)
+static int write_report(const struct iot_reporting *reporting, const char *folder,
+                        const struct iot_report_how *o)
 {
     struct iot_out_file out;
     size_t n = 0;
@@ -58,7 +63,7 @@ static int write_report(const struct iot_reporting *reporting, const struct iot_
         if (page)
             fwrite(page, 1, n, out.stream);
         else
-            write(&reporting->report, out.stream, o);
+            write(&reporting->report, folder, out.stream, o);
         status = iot_out_file_close(&out);
     }
     free(page);
@@ -81,7 +86,7 @@ static int report(const char *folder, const struct iot_report_how *o)
     else if (!o->events)
         iot_tell_part("report", reporting.trace);
     if (!failed)
-        status = write_report(&reporting, o);
+        status = write_report(&reporting, folder, o);
     iot_reporting_free(&reporting);
     return status;
 }

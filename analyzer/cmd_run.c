@@ -319,7 +319,9 @@ static void print_report(const char *folder)
     } else {
         fputc('\n', stderr);
         iot_report_write_text(&reporting.report, stderr, &style);
-        fprintf(stderr, "\ntrace: %s\n", folder);
+        fprintf(stderr, "\ntrace: %s\nnext:  iotrace report", folder);
+        iot_write_word(stderr, folder);
+        fputc('\n', stderr);
     }
     iot_reporting_free(&reporting);
 }

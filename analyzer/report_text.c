@@ -256,4 +256,5 @@ void iot_report_write_text(const struct iot_report *report, FILE *out,
     put_waits(&page);
     iot_page_advice(&page);
     put_limits(&page);
+    iot_page_next(&page);
 }

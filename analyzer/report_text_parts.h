@@ -27,4 +27,7 @@ void iot_page_steps(const struct iot_page *page);
 void iot_page_ranges(const struct iot_page *page);
 void iot_page_advice(const struct iot_page *page);
 
+/* The line "Next:", where the style says from which folder the report is. */
+void iot_page_next(const struct iot_page *page);
+
 #endif

@@ -5,8 +5,8 @@
 #   scripts/demo.sh -- CMD…      any command instead
 #
 # The report goes to standard error when CMD is given, so that CMD's own output stays clean, and
-# the exit status is CMD's. The trace is kept; the last line says where. IOTRACE and LIBIOTRACE
-# name a command and a library that are built already.
+# the exit status is CMD's. The trace is kept; the last lines say where, and where the command is.
+# IOTRACE and LIBIOTRACE name a command and a library that are built already.
 set -u
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$top/build
@@ -69,13 +69,17 @@ fi
 env IOTRACE_DIR="$trace" LD_PRELOAD="$LIBIOTRACE${LD_PRELOAD:+:$LD_PRELOAD}" "$@"
 status=$?
 
+where() {
+    printf '\ntrace: %s\niotrace is %s\n' "$trace" "$IOTRACE"
+}
+
 if [ ! -d "$trace" ]; then
     echo "demo.sh: $1 left no trace; '$IOTRACE doctor $1' says why" >&2
 elif $given; then
-    { echo && "$IOTRACE" report "$trace" && echo && echo "trace: $trace"; } >&2
+    { echo && "$IOTRACE" report "$trace" && where; } >&2
 else
     echo
     "$IOTRACE" report "$trace" || status=2
-    printf '\ntrace: %s\n' "$trace"
+    where
 fi
 exit $status

@@ -33,13 +33,20 @@ def options(command):
     return OPTION.findall(run(command, "--help").stdout)
 
 
-def section(command):
-    """Of the manual: the synopsis and the description of a command, without roff's dashes."""
-    text = MANUAL.read_text()
+def flags(lines):
+    """The options that lines of roff name: `.It Fl o , -output Ar file` has two."""
+    found = []
+    for line in lines:
+        for words in re.findall(r"(?<= )Fl ((?:-?\w[\w-]*(?: , )?)+)|(?<=^\.)Fl (-?\w[\w-]*)", line):
+            found += ["-" + word for word in "".join(words).split(" , ")]
+    return found
+
+
+def page_flags(command):
+    """Those of the command's page: in its synopsis, and in the lists of its description."""
+    text = (PAGES / f"iotrace-{command}.1").read_text()
     synopsis, rest = text.split(".Sh SYNOPSIS")[1].split(".Sh DESCRIPTION")
-    blocks = [b for b in synopsis.split("\n.Nm\n") if b.startswith(f".Cm {command}\n")]
-    part = rest.split(f"\n.It Cm {command}\n")[1]
-    return "\n".join(blocks), part
+    return flags(synopsis.splitlines()), flags(line for line in rest.splitlines() if line.startswith(".It "))
 
 
 class Options(unittest.TestCase):
@@ -122,15 +129,26 @@ class Options(unittest.TestCase):
     def test_of_a_traced_command_are_its_own(self):
         self.refused(run("run", "/nonexistent/command", "--clock", "sundial"), "/nonexistent/command")
 
+    def test_flags_of_roff(self):
+        self.assertEqual(flags([".It Fl o , -output Ar file , Fl -rules Ar file", ".Fl -to", ".Op Fl -",
+                                ".Ar folder | Fl p Ar pid", ".Op Fl -steps Ar a Ns - Ns Ar b | Fl -after Ar time"]),
+                         ["-o", "--output", "--rules", "--to", "-p", "--steps", "--after"])
+
     def test_manual(self):
-        for command, letter, name, _ in self.each():
-            if name == "help":
-                continue
-            synopsis, text = section(command)
-            mark = rf"Fl (-{name}|{letter or '-' + name})\b"
-            self.assertRegex(synopsis, mark)
-            if command in ("run", "report", "whatif"):
-                self.assertRegex(text, mark)
+        """A command's page has its options and no others: each in the synopsis, and where there is a list of
+        them, by both its names."""
+        for command in COMMANDS:
+            synopsis, described = page_flags(command)
+            mine = [{f"--{name}"} | ({f"-{letter}"} if letter else set()) for letter, name, _ in options(command)[:-1]]
+            operands = set(re.findall(r" (--\w+) [A-Z]", run(command, "--help").stdout.split("\n")[0]))
+            with self.subTest(command):
+                self.assertLessEqual({*synopsis, *described}, operands.union(*mine))
+                for names in mine:
+                    self.assertEqual(len(names & set(synopsis)), 1, names)
+                    if described or len(names) > 1:
+                        self.assertEqual(names - set(described), set())
+
+    def test_headings_of_the_manual(self):
         for heading in (".It Fl -help", ".It Fl -version", ".Ss Progress", ".Ss Damaged traces"):
             self.assertIn(f"\n{heading}\n", MANUAL.read_text(), heading)
 
@@ -141,8 +159,6 @@ class Options(unittest.TestCase):
         for command in COMMANDS:
             text = (PAGES / f"iotrace-{command}.1").read_text()
             self.assertRegex(text, rf"\.Sh NAME\n\.Nm iotrace-{command}\n\.Nd [a-z].{{10,70}}\n\.Sh SYN")
-            for letter, name, _ in options(command)[:-1]:
-                self.assertRegex(text, rf"Fl (-{name}|{letter or '-' + name})\b")
 
     @unittest.skipUnless(shutil.which("mandoc"), "there is no mandoc")
     def test_pages_are_well_formed(self):

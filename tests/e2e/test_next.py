@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""The command that a report names last: a shell takes it as it stands, and it explains the file that costs most."""
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import harness
+from harness import Tap
+
+# Most of what it does is to write the file that is named first; of each other one it writes a byte.
+PROGRAM = """
+import os, sys
+for k, name in enumerate(sys.argv[1:]):
+    f = os.open(name, os.O_WRONLY | os.O_CREAT)
+    for _ in range(1 if k else 48):
+        os.write(f, bytes(1 if k else 1 << 20))
+    os.close(f)
+"""
+# What is written, and what the command names it.
+NAMES = {
+    "a name of its own": (["plain.bin"], "plain.bin"),
+    "a name that another folder has": (["one/same.bin", "two/same.bin"], "one/same.bin"),
+    "a name that ends another": (["same.bin", "one/same.bin"], None),
+    "what a shell gives a meaning": (["it's $HOME `id` \"x\" \\ ;&|<>!~#.bin"], None),
+    "what looks like an option": (["-dash.bin"], "./-dash.bin"),
+    "what looks like a glob": (["a*[b]?.bin"], None),
+    "another alphabet": (["шаг é.bin"], None),
+}
+SHELLS = [shell for shell in ("sh", "bash", "zsh") if shutil.which(shell)]
+
+
+def written(place, names):
+    """(trace, the path written most, standard error) of a run in the folder."""
+    for name in names:
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+    folder = place / "the trace's folder"
+    done = harness.run([harness.command(), "run", "-o", folder, "--", sys.executable, "-S", "-c", PROGRAM, *names],
+                       cwd=place)
+    if done.status:
+        raise harness.Broken(f"status {done.status} ({done.tail()})")
+    return folder, f"{place}/{names[0]}", done.stderr.decode()
+
+
+def next_of(folder, *more):
+    """The words behind `iotrace` in the last line."""
+    done = harness.run([harness.command(), "report", folder, *more])
+    line = done.stdout.decode().splitlines()[-1]
+    if done.status or not line.startswith("Next: iotrace "):
+        raise harness.Broken(f"status {done.status}, and the last line is {line!r}")
+    return line.removeprefix("Next: iotrace ")
+
+
+def by_shell(shell, words, *more):
+    return harness.run([shell, "-c", f'"$0" {words} {" ".join(more)}', harness.command()])
+
+
+def check_name(place, names, wanted):
+    folder, path, _ = written(place, names)
+    words, bad = next_of(folder), []
+    if wanted and words.split(" ")[-1] != wanted:
+        bad.append(f"expected {wanted} at the end of {words}")
+    for shell in SHELLS:
+        done = by_shell(shell, words, "--format", "json")
+        got = [file["path"] for file in json.loads(done.stdout)["files"]] if not done.status else done.tail()
+        if got != [path]:
+            bad.append(f"{shell}: expected {path}, got {got} of {words}")
+    return bad
+
+
+def check_unprintable(place):
+    """A file that no line can name: the run without that object."""
+    folder, _, _ = written(place, ["two\nlines.bin"])
+    words = next_of(folder)
+    done = by_shell("sh", words)
+    good = words.startswith("whatif ") and words.endswith(" --object output") and not done.status
+    return [] if good else [f"status {done.status} of {words}"]
+
+
+def check_rules(place):
+    folder, path, _ = written(place, ["plain.bin"])
+    rules = place / "my rules"
+    rules.write_text("state *.bin\n")
+    words = next_of(folder, "--rules", rules)
+    done = by_shell("sh", words, "--format", "json")
+    [file] = json.loads(done.stdout)["files"]
+    got = (file["path"], file["written"]["object"])
+    return [] if got == (path, "state") else [f"got {got} of {words}"]
+
+
+def check_run(place):
+    """The short report names the whole one."""
+    folder, _, stderr = written(place, ["plain.bin"])
+    trace, line = stderr.splitlines()[-2:]
+    done = by_shell("sh", line.removeprefix("next:  iotrace "))
+    bad = [] if trace == f"trace: {folder}" else [f"not the trace: {trace}"]
+    return bad + ([] if not done.status and b"\nNext: iotrace explain " in done.stdout else [f"{line}: {done.tail()}"])
+
+
+def check_formats(place):
+    """It is for people at a shell alone."""
+    folder, _, _ = written(place, ["plain.bin"])
+    return [f"it is in {name}" for name in ("json", "markdown", "html", "ledger")
+            if b"iotrace explain" in harness.run([harness.command(), "report", folder, "--format", name]).stdout]
+
+
+def main():
+    out = Tap()
+    with harness.workplace() as place:
+        def of(name):
+            (place / name).mkdir()
+            return Path(os.path.realpath(place / name))
+        for k, (name, (files, wanted)) in enumerate(NAMES.items()):
+            out.run(name, lambda: check_name(of(str(k)), files, wanted))
+        out.run("a name of two lines", lambda: check_unprintable(of("lines")))
+        out.run("rules", lambda: check_rules(of("rules")))
+        out.run("iotrace run", lambda: check_run(of("run")))
+        out.run("other formats", lambda: check_formats(of("formats")))
+    return out.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
