@@ -294,6 +294,8 @@ static void look_at_symbol(struct iot_elf *elf, const char *name, int defined)
     if (!defined) {
         elf->imports_dlopen |= !strcmp(name, "dlopen");
         elf->imports_dlmopen |= !strcmp(name, "dlmopen");
+        /* gcc's run-times hide their own names when they are linked in, but ask for this one. */
+        elf->sanitizer_inside |= !strcmp(name, "__sanitizer_symbolize_code");
         return;
     }
     elf->sanitizer_inside |= starts_with(name, "__sanitizer_");

@@ -174,7 +174,16 @@ class Built(Folder):
                     continue
                 with self.subTest(path.name):
                     self.fine(path, "sanitizer")
-        if len(missing) == 7:
+        for kind in "asan", "tsan":  # gcc's, where it is put into the program
+            path = self.folder / f"gcc-static-{kind}"
+            flags = [f"-static-lib{kind}", f"-fsanitize={'address' if kind == 'asan' else 'thread'}"]
+            if not shutil.which("gcc") or not build(path, *flags, cc="gcc"):
+                missing.append(path.name)
+                continue
+            with self.subTest(path.name):
+                found = self.fine(path, "built with a sanitizer")
+                self.assertNotIn("brings its own", " ".join(f["finding"] for f in found))
+        if len(missing) == 9:
             self.skipTest("no sanitizers here")
 
     def test_dlmopen(self):
