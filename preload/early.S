@@ -3,20 +3,7 @@
  * works whoever calls it first: the constructor of another library, or the allocator that
  * the lookup itself uses. */
 #if defined(__x86_64__)
-#define IO(ret, sym, op, params, args, ...) early sym
-#define IOV(ret, sym, op, params, args, ...) early sym
-#define IO2(ret, sym, op, params, args, from, to) early sym
-#define FD(ret, sym, op, params, args, fd, offset) early sym
-#define PATH(ret, sym, op, params, args, dir, path, offset) early sym
-#define PATH2(ret, sym, op, params, args, from_dir, from, to_dir, to) early sym
-#define NONE(ret, sym, op, params, args, offset, addr) early sym
-#define HAND(ret, sym, op, params) early sym
-#define HANDV(ret, sym, op, params, version) early sym
-#define READS(ret, sym, op, params, ...) early sym
-#define WRITES(ret, sym, op, params, ...) early sym
-#define PRINTS(sym, op, params, ...) early sym
-#define REAL(ret, sym, op, params) early sym
-#define PLAIN(ret, sym, params) early sym
+#define EVERY(ret, sym, params, version) early sym
 
         .set    at, 0
         .macro  early sym
@@ -36,8 +23,7 @@
         .hidden iot_real
         .type   iot_real, @object
 iot_real:
-#include "preload/wrappers.def"
-#include "preload/stdio.def"
+#include "preload/every.def"
         .size   iot_real, at
 
         /* All that a caller may have put arguments in stays as it is. */

@@ -56,26 +56,9 @@
 
 #include "preload/ours.h"
 
-#define IO(ret, sym, op, params, args, ...) HAND(ret, sym, op, params)
-#define IOV(ret, sym, op, params, args, ...) HAND(ret, sym, op, params)
-#define IO2(ret, sym, op, params, args, from, to) HAND(ret, sym, op, params)
-#define FD(ret, sym, op, params, args, fd, offset) HAND(ret, sym, op, params)
-#define PATH(ret, sym, op, params, args, dir, path, offset) HAND(ret, sym, op, params)
-#define PATH2(ret, sym, op, params, args, from_dir, from, to_dir, to) HAND(ret, sym, op, params)
-#define NONE(ret, sym, op, params, args, offset, addr) HAND(ret, sym, op, params)
-#define HANDV(ret, sym, op, params, version) HAND(ret, sym, op, params)
-#define READS(ret, sym, op, params, ...) HAND(ret, sym, op, params)
-#define WRITES(ret, sym, op, params, ...) HAND(ret, sym, op, params)
-#define PRINTS(sym, op, params, ...) HAND(int, sym, op, params)
-#define PLAIN(ret, sym, params) HAND(ret, sym, , params)
-
-#define REAL(ret, sym, op, params) HAND(ret, sym, op, params)
-
 struct iot_real {
-#define HAND(ret, sym, op, params) ret(*sym) params;
-#include "preload/wrappers.def"
-#include "preload/stdio.def"
-#undef HAND
+#define EVERY(ret, sym, params, version) ret(*sym) params;
+#include "preload/every.def"
 };
 
 /* Macros of an optimizing build. */
@@ -85,30 +68,12 @@ struct iot_real {
 /* The header leaves it out where it should not be used any more. */
 char *gets(char *to);
 
-#undef REAL
-#define REAL(ret, sym, op, params)
-
 /* The wrappers, which are all that the library exports. */
 #pragma GCC visibility push(default)
-#define HAND(ret, sym, op, params) ret sym params;
-#include "preload/wrappers.def"
-#include "preload/stdio.def"
-#undef HAND
+#define REAL(ret, sym, op, params)
+#define EVERY(ret, sym, params, version) ret sym params;
+#include "preload/every.def"
 #pragma GCC visibility pop
-
-#undef REAL
-#undef IO
-#undef IOV
-#undef IO2
-#undef FD
-#undef PATH
-#undef PATH2
-#undef NONE
-#undef HANDV
-#undef READS
-#undef WRITES
-#undef PRINTS
-#undef PLAIN
 
 extern IOT_OURS struct iot_real iot_real;
 

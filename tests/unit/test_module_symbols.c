@@ -9,22 +9,8 @@
 static const struct {
     const char *name, *version;
 } wrapped[] = {
-#define HANDV(ret, sym, op, params, version) {#sym, version},
-#define HAND(ret, sym, op, params) HANDV(ret, sym, op, params, NULL)
-#define REAL(ret, sym, op, params) HAND(ret, sym, op, params)
-#define PLAIN(ret, sym, params) HAND(ret, sym, , params)
-#define IO(ret, sym, op, params, args, ...) HAND(ret, sym, op, params)
-#define IOV(ret, sym, op, params, args, ...) HAND(ret, sym, op, params)
-#define IO2(ret, sym, op, params, args, from, to) HAND(ret, sym, op, params)
-#define FD(ret, sym, op, params, args, fd, offset) HAND(ret, sym, op, params)
-#define PATH(ret, sym, op, params, args, dir, path, offset) HAND(ret, sym, op, params)
-#define PATH2(ret, sym, op, params, args, from_dir, from, to_dir, to) HAND(ret, sym, op, params)
-#define NONE(ret, sym, op, params, args, offset, addr) HAND(ret, sym, op, params)
-#define READS(ret, sym, op, params, ...) HAND(ret, sym, op, params)
-#define WRITES(ret, sym, op, params, ...) HAND(ret, sym, op, params)
-#define PRINTS(sym, op, params, ...) HAND(int, sym, op, params)
-#include "preload/stdio.def"
-#include "preload/wrappers.def"
+#define EVERY(ret, sym, params, version) {#sym, version},
+#include "preload/every.def"
 };
 
 enum { WRAPPED = sizeof wrapped / sizeof *wrapped };
