@@ -16,6 +16,7 @@
 #include "analyzer/report_text.h"
 #include "analyzer/reporting.h"
 #include "analyzer/run_folder.h"
+#include "analyzer/text.h"
 #include "format/file.h"
 #include "format/identity.h"
 #include "format/window.h"
@@ -307,6 +308,13 @@ static int run_child(struct shared *shared, const struct options *options,
 
 /* --- afterwards --- */
 
+static void tell_to_report(const char *first, const char *folder)
+{
+    fprintf(stderr, "%siotrace report", first);
+    iot_write_word(stderr, folder);
+    fputc('\n', stderr);
+}
+
 static void print_report(const char *folder)
 {
     struct iot_reporting reporting;
@@ -319,9 +327,11 @@ static void print_report(const char *folder)
     } else {
         fputc('\n', stderr);
         iot_report_write_text(&reporting.report, stderr, &style);
-        fprintf(stderr, "\ntrace: %s\nnext:  iotrace report", folder);
-        iot_write_word(stderr, folder);
+        fputs("\ntrace: ", stderr); /* the program's name is in it */
+        iot_write_printable(stderr, folder, strlen(folder));
         fputc('\n', stderr);
+        if (iot_is_printable(folder))
+            tell_to_report("next:  ", folder);
     }
     iot_reporting_free(&reporting);
 }
@@ -329,12 +339,12 @@ static void print_report(const char *folder)
 /* A thousand ranks on one terminal say it once, and leave the report to who reads the job. */
 static void tell_of_rank(const char *folder)
 {
-    const char *end = strrchr(folder, '/');
+    char job[4096];
     size_t n = 0;
     const char *rank = iot_identity_rank(&n, of_environment, NULL);
-    if (rank && n == 1 && *rank == '0')
-        fprintf(stderr, "iotrace: this is a rank of a job; for its report: iotrace report %.*s\n",
-                (int)(end - folder), folder);
+    snprintf(job, sizeof job, "%.*s", (int)(strrchr(folder, '/') - folder), folder);
+    if (rank && n == 1 && *rank == '0' && iot_is_printable(job))
+        tell_to_report("iotrace: this is a rank of a job; for its report: ", job);
 }
 
 static void tell(const struct shared *shared, const struct options *options,

@@ -5,18 +5,11 @@
 #include "analyzer/report_text_parts.h"
 #include "analyzer/text.h"
 
+/* A name that is longer is not worth a line, which cannot be broken. */
+enum { NAME_BYTES = 80 };
+
 /* What no shell gives a meaning, wherever in a word it stands. */
 #define PLAIN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,-"
-
-static bool is_printable(const char *text)
-{
-    for (size_t n = strlen(text), length; n; text += length, n -= length) {
-        length = iot_utf8_length(text, n);
-        if (!length || iot_utf8_is_control(text, length) || iot_utf8_is_hidden(text, length))
-            return false;
-    }
-    return true;
-}
 
 void iot_write_word(FILE *out, const char *word)
 {
@@ -32,7 +25,7 @@ void iot_write_word(FILE *out, const char *word)
 }
 
 /* As much of the end of its path as no other file of the run ends with. */
-static const char *name_of(const struct iot_report *r, const struct iot_report_file *f)
+static const char *end_of(const struct iot_report *r, const struct iot_report_file *f)
 {
     uint32_t found = IOT_NO_INDEX;
     if (!strpbrk(f->path, "*?["))
@@ -41,6 +34,16 @@ static const char *name_of(const struct iot_report *r, const struct iot_report_f
                 found == f->file)
                 return name;
     return f->path;
+}
+
+/* Of the file that costs most; NULL: it is none, or there is no telling it in a line. */
+static const char *name_of_first(const struct iot_report *r)
+{
+    const struct iot_report_file *f = r->files;
+    if (!r->n_files || !f->file || f->file == IOT_NO_INDEX || f->figures.exposed_ns <= 0)
+        return NULL;
+    const char *name = end_of(r, f);
+    return strlen(name) <= NAME_BYTES && iot_is_printable(name) ? name : NULL;
 }
 
 static int most_exposed(const struct iot_report *r)
@@ -56,16 +59,14 @@ void iot_page_next(const struct iot_page *page)
 {
     const struct iot_report *r = page->report;
     const struct iot_text_style *style = page->style;
-    const struct iot_report_file *f = r->n_files ? &r->files[0] : NULL;
-    if (!style->folder || r->total.exposed_ns <= 0 || !is_printable(style->folder) ||
-        (style->rules && !is_printable(style->rules)))
+    if (!style->folder || r->total.exposed_ns <= 0 || !iot_is_printable(style->folder) ||
+        (style->rules && !iot_is_printable(style->rules)))
         return;
-    bool is_file = f && f->file && f->file != IOT_NO_INDEX && f->figures.exposed_ns > 0 &&
-                   is_printable(f->path);
-    fprintf(page->out, "\nNext: iotrace %s", is_file ? "explain" : "whatif");
+    const char *name = name_of_first(r);
+    fprintf(page->out, "\nNext: iotrace %s", name ? "explain" : "whatif");
     iot_write_word(page->out, style->folder);
-    if (is_file)
-        iot_write_word(page->out, name_of(r, f));
+    if (name)
+        iot_write_word(page->out, name);
     else
         fprintf(page->out, " --object %s", iot_object_names[most_exposed(r)]);
     if (style->rules) {

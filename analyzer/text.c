@@ -80,6 +80,14 @@ static size_t piece(const char *text, size_t n, size_t *columns, bool *escaped)
     return length;
 }
 
+bool iot_is_printable(const char *text)
+{
+    bool escaped = false;
+    for (size_t n = strlen(text), length, columns; n && !escaped; text += length, n -= length)
+        length = piece(text, n, &columns, &escaped);
+    return !escaped;
+}
+
 void iot_write_printable(FILE *out, const char *text, size_t n)
 {
     size_t columns, length;

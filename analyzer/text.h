@@ -19,6 +19,9 @@ bool iot_utf8_is_control(const char *text, size_t length);
  * names look like one. */
 bool iot_utf8_is_hidden(const char *text, size_t length);
 
+/* Whether it is valid UTF-8 in which none of those is: what can be shown, and copied, as it is. */
+bool iot_is_printable(const char *text);
+
 /* Writes n bytes with every byte of a control character or of what is not UTF-8 as \xNN: one
  * line, whatever they are. Write errors stay in ferror(out). */
 void iot_write_printable(FILE *out, const char *text, size_t n);

@@ -69,9 +69,9 @@ def check_name(place, names, wanted):
     return bad
 
 
-def check_unprintable(place):
+def check_unnamed(place, name):
     """A file that no line can name: the run without that object."""
-    folder, _, _ = written(place, ["two\nlines.bin"])
+    folder, _, _ = written(place, [name])
     words = next_of(folder)
     done = by_shell("sh", words)
     good = words.startswith("whatif ") and words.endswith(" --object output") and not done.status
@@ -98,6 +98,16 @@ def check_run(place):
     return bad + ([] if not done.status and b"\nNext: iotrace explain " in done.stdout else [f"{line}: {done.tail()}"])
 
 
+def check_program(place):
+    """A program whose name would colour the terminal: it is written out, and no command is named."""
+    program = place / "e\x1b[31mvil"
+    shutil.copy("/bin/true", program)
+    done = harness.run([harness.command(), "run", "--", program], cwd=place)
+    lines = done.stderr.decode().splitlines()
+    good = done.status == 0 and lines[-1].startswith(f"trace: {place}/iotrace-e\\x1b[31mvil-")
+    return [] if good and b"\x1b" not in done.stderr else [f"status {done.status}: {lines[-2:]}"]
+
+
 def check_formats(place):
     """It is for people at a shell alone."""
     folder, _, _ = written(place, ["plain.bin"])
@@ -113,9 +123,11 @@ def main():
             return Path(os.path.realpath(place / name))
         for k, (name, (files, wanted)) in enumerate(NAMES.items()):
             out.run(name, lambda: check_name(of(str(k)), files, wanted))
-        out.run("a name of two lines", lambda: check_unprintable(of("lines")))
+        out.run("a name of two lines", lambda: check_unnamed(of("lines"), "two\nlines.bin"))
+        out.run("a name that is too long", lambda: check_unnamed(of("long"), 200 * "n"))
         out.run("rules", lambda: check_rules(of("rules")))
         out.run("iotrace run", lambda: check_run(of("run")))
+        out.run("iotrace run of a program with an odd name", lambda: check_program(of("program")))
         out.run("other formats", lambda: check_formats(of("formats")))
     return out.done()
 

@@ -331,11 +331,11 @@ def check_run(place):
     bad = []
     for rank in (1, 0):
         env = plain({"IOTRACE_RANK": str(rank), "IOTRACE_WORLD_SIZE": "2"})
-        done = harness.run([harness.command(), "run", "-o", place / "run", "--", "true"], env=env)
-        want = f"iotrace: this is a rank of a job; for its report: iotrace report {place / 'run'}\n"
+        done = harness.run([harness.command(), "run", "-o", place / "a run", "--", "true"], env=env)
+        want = f"iotrace: this is a rank of a job; for its report: iotrace report '{place / 'a run'}'\n"
         if (done.status, done.stdout, done.stderr.decode()) != (0, b"", "" if rank else want):
             bad.append(f"rank {rank}: status {done.status}, {done.stdout} {done.stderr}")
-    return bad + check_says([place / "run"], r"2 units")
+    return bad + check_says([place / "a run"], r"2 units")
 
 
 def main():
