@@ -3,7 +3,6 @@
 line stays one line, and nothing moves a terminal's cursor."""
 import csv
 import io
-import json
 import re
 import sys
 import xml.etree.ElementTree as ElementTree

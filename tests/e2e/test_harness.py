@@ -3,10 +3,10 @@
 import sys
 
 from harness import Tap
-import schema
+import schema_breaks
 import strace_log
 
 out = Tap()
-schema.self_test(out)
+schema_breaks.self_test(out)
 strace_log.self_test(out)
 sys.exit(out.done())

@@ -7,7 +7,6 @@ import random
 import re
 import subprocess
 import sys
-from pathlib import Path
 from shutil import which
 
 import harness

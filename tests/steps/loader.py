@@ -1,5 +1,4 @@
 """The PyTorch training of ../e2e/train_torch.py, with the times of its steps."""
-import sys
 
 import torch
 from torch.utils.data import DataLoader
