@@ -10,6 +10,7 @@ names circumstances under which all this happens (WAYS).
 import argparse
 import collections
 import contextlib
+import ctypes
 import errno
 import functools
 import json
@@ -31,6 +32,7 @@ from tally import ERRNO, FD, LANE, OP, PATH_, T0, T1, Tally
 
 LEAST = 3  # runs of a row
 SECONDS = 2  # for one row in an ordinary run
+PR_SET_CHILD_SUBREAPER = 36  # of linux/prctl.h
 DROPPED_AT = 144  # of dropped_events in the header page (FORMAT.md)
 DID = re.compile(r"^did (?:(at_least|at_most):)?(\w+) (\S+) (\d+)$", re.MULTILINE)
 
@@ -78,14 +80,21 @@ class NotAlone(Exception):
     """The victim does not do what it should even without the preload."""
 
 
-def wait_for_rest(hazard, work):
-    """For what outlives the run: it makes the file `done` at its end."""
-    if not {"orphan", "daemon", "double"} & set(hazard.way):
-        return
-    deadline = time.monotonic() + 20
-    while not (work / "done").exists() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    time.sleep(0.05)
+def adopt_orphans():
+    """What outlives its parent becomes a child of this process, which can wait for its end."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
+        raise OSError(ctypes.get_errno(), "PR_SET_CHILD_SUBREAPER")
+
+
+def wait_for_rest(argv, timeout):
+    """For what outlives the run: until nothing is left of it."""
+    deadline = time.monotonic() + timeout
+    with contextlib.suppress(ChildProcessError):
+        while time.monotonic() < deadline:
+            if os.waitpid(-1, os.WNOHANG)[0] == 0:
+                time.sleep(0.005)
+        raise Broken(f"{argv[0]}: a child of it had no end {timeout} s after its own")
 
 
 def library(name):
@@ -416,7 +425,7 @@ def alone(row, way_name):
         if done.status != hazard.status:
             kind = NotAlone if way.alone else Broken
             raise kind(f"without the preload: status {done.status} ({done.tail()})")
-        wait_for_rest(hazard, work)
+        wait_for_rest(done.argv, way.timeout)
         return shown(way, done.stdout, work)
 
 
@@ -429,7 +438,7 @@ def check(row, way_name):
         env |= {"LD_PRELOAD": libraries(way.preload.format(rest=hazard.preload, before="{before}",
                                                             behind="{behind}")), "IOTRACE_DIR": str(folder)}
         done = harness.run(argv_of(hazard, work, way), harness.plain(env), place, way.timeout)
-        wait_for_rest(hazard, work)
+        wait_for_rest(done.argv, way.timeout)
         bad = []
         if done.status != hazard.status:
             bad.append(f"status {done.status} instead of {hazard.status} ({done.tail()})")
@@ -464,6 +473,12 @@ def runs_of(task):
     while len(gave) < runs and not (len(gave) >= LEAST and time.monotonic() > enough):
         gave.append(fell(row, way))
     return row, gave
+
+
+def begin():
+    """Of a process of the pool."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    adopt_orphans()
 
 
 def tasks(rows, way):
@@ -510,8 +525,7 @@ def main():
     rows = [i for i in asked if i not in left_out]
     gave, began, told = collections.defaultdict(list), time.monotonic(), 0
     with load(way.load), sanitized.folder_for_all(), \
-            multiprocessing.get_context("fork").Pool(os.cpu_count(), signal.signal,
-                                                     (signal.SIGTERM, signal.SIG_DFL)) as pool:
+            multiprocessing.get_context("fork").Pool(os.cpu_count(), begin) as pool:
         for row, these in pool.imap_unordered(runs_of, tasks(rows, args.way)):
             gave[row] += these
             told = note_passes(rows, gave, began, told, row)
