@@ -187,3 +187,32 @@ Test(schedule, a_wait_in_pieces_ends_when_it_is_signalled)
     iot_model_free(m);
     iot_test_run_free(run);
 }
+
+static void add_wait(struct iot_test_run *run, uint32_t child, int64_t t0, int64_t t1)
+{
+    size_t i = iot_test_run_event(run, IOT_OP_WAITPID, 0, 0, t0);
+    run->t1[i] = t1;
+    run->result[i] = child;
+}
+
+/* A child that waits for its own child before its parent comes to wait for it. */
+Test(schedule, a_wait_that_began_before_the_parents_is_carried_on)
+{
+    enum { CHILD = 200, GRANDCHILD = 300 };
+    struct iot_test_run *run = iot_test_run_new(1000000);
+    add_wait(run, CHILD, 100000, 900000);
+    run->processes[0].end_ns = run->lanes[0].end_ns = 1000000;
+    iot_test_run_process(run, CHILD, 100);
+    add_wait(run, GRANDCHILD, 50000, 800000);
+    run->processes[1].end_ns = run->lanes[1].end_ns = 850000;
+    iot_test_run_process(run, GRANDCHILD, CHILD);
+    uint32_t file = iot_test_run_regular(run, "/data");
+    size_t before = iot_test_run_event(run, IOT_OP_READ, file, 1000, 60000);
+    size_t meanwhile = iot_test_run_event(run, IOT_OP_READ, file, 500000, 200000);
+    run->processes[2].end_ns = run->lanes[2].end_ns = 750000;
+    struct iot_model *m = iot_model_build(&run->trace);
+    cr_expect(m->waited[before], "the parent carries the run yet");
+    cr_expect_not(m->waited[meanwhile]);
+    iot_model_free(m);
+    iot_test_run_free(run);
+}
