@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """What breaks tracers that are preloaded: a victim program for each hazard.
 
-A row of HAZARDS is run IOT_TEST_REPEAT times (10; 100 under --full, pass by pass), without --full only as
-often as SECONDS allow, but 3 at least. As many rows as there are CPUs run at a time. Each victim checks
-itself: its exit status must be what it should be without the preload (tried once in each process of the
-pool) and with it. It says what it did ("did OP NAME COUNT"), and the trace must show just that. --way
-names circumstances under which all this happens (WAYS).
+A row of HAZARDS is run IOT_TEST_REPEAT times (10; 100 under --full, pass by pass), a slow one without --full
+once. As many rows as there are CPUs run at a time. Each victim checks itself: its exit status must be what
+it should be without the preload (tried once in each process of the pool) and with it. It says what it did
+("did OP NAME COUNT"), and the trace must show just that. --way names circumstances under which all this
+happens (WAYS).
 """
 import argparse
 import collections
@@ -30,8 +30,6 @@ import sanitized
 from harness import Broken, Tap
 from tally import ERRNO, FD, LANE, OP, PATH_, T0, T1, Tally
 
-LEAST = 3  # runs of a row
-SECONDS = 2  # for one row in an ordinary run
 PR_SET_CHILD_SUBREAPER = 36  # of linux/prctl.h
 DROPPED_AT = 144  # of dropped_events in the header page (FORMAT.md)
 DID = re.compile(r"^did (?:(at_least|at_most):)?(\w+) (\S+) (\d+)$", re.MULTILINE)
@@ -468,11 +466,8 @@ def fell(row, way_name):
 
 def runs_of(task):
     """Some runs of a row, in a process of the pool: (the row, what each gave)."""
-    row, way, runs, seconds = task
-    enough, gave = time.monotonic() + seconds, []
-    while len(gave) < runs and not (len(gave) >= LEAST and time.monotonic() > enough):
-        gave.append(fell(row, way))
-    return row, gave
+    row, way, runs = task
+    return row, [fell(row, way) for _ in range(runs)]
 
 
 def begin():
@@ -485,8 +480,8 @@ def tasks(rows, way):
     """Pass by pass where the passes count; else all runs of a row together."""
     wanted = int(os.environ.get("IOT_TEST_REPEAT", "100" if harness.full() else "10"))
     if harness.full():
-        return [(row, way, 1, 0) for _ in range(wanted) for row in rows]
-    return [(row, way, 1 if HAZARDS[row].slow else wanted, SECONDS) for row in rows]
+        return [(row, way, 1) for _ in range(wanted) for row in rows]
+    return [(row, way, 1 if HAZARDS[row].slow else wanted) for row in rows]
 
 
 def note_passes(rows, gave, began, told, row):
