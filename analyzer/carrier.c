@@ -36,6 +36,15 @@ static int waits_for_child(unsigned op)
            op == IOT_OP_SYSTEM || op == IOT_OP_PCLOSE;
 }
 
+/* Likewise; or the wait for a child that it is in by then. */
+static size_t event_or_wait_from(const struct iot_events *e, const struct iot_lane *lane,
+                                 int64_t from)
+{
+    size_t i = event_from(e, lane, from);
+    return i > lane->first_event && waits_for_child(e->op[i - 1]) && e->t1_ns[i - 1] > from ? i - 1
+                                                                                            : i;
+}
+
 static void carry(const struct carrier *c, uint32_t pid, int64_t from, int64_t to, int depth)
 {
     const struct iot_trace *trace = c->trace;
@@ -47,14 +56,14 @@ static void carry(const struct carrier *c, uint32_t pid, int64_t from, int64_t t
             continue;
         const struct iot_lane *lane = &trace->lanes[process->first_lane];
         size_t after = lane->first_event + lane->n_events;
-        for (size_t i = event_from(e, lane, from); i < after && e->t0_ns[i] <= to; i++) {
+        for (size_t i = event_or_wait_from(e, lane, from); i < after && e->t0_ns[i] <= to; i++) {
             c->waited[i] = 0;
             struct iot_waker waker = c->links->waker[i];
             if (waker.kind != IOT_WAKER_LANE || !waits_for_child(e->op[i]) || depth >= DEPTH_MAX)
                 continue;
             uint32_t child = trace->processes[trace->lanes[waker.index].process].pid;
             if (child != pid)
-                carry(c, child, e->t0_ns[i], e->t1_ns[i], depth + 1);
+                carry(c, child, e->t0_ns[i] > from ? e->t0_ns[i] : from, e->t1_ns[i], depth + 1);
         }
     }
 }

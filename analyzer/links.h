@@ -34,6 +34,7 @@ enum iot_link_flag {
     IOT_LINK_CONTINUES = 16, /* a wait that timed out and goes on in the lane's next event */
     IOT_LINK_COMPUTES = 32,  /* takes its own time, unless a waker turns out to be late */
     IOT_LINK_HELD = 64,      /* a sleep until a moment of the clock, whenever it began */
+    IOT_LINK_GIVEN = 128,    /* a wait that timed out, and got what it waited for all the same */
 };
 
 /* One more waker of an event that has one: it went on when all had let it. */

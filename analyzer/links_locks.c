@@ -158,6 +158,52 @@ static int link_condition(struct iot_links *links, const struct iot_trace *trace
     return 0;
 }
 
+/* How a lane touches a condition next. */
+enum { NEVER, SLEEPS_AGAIN, SIGNALS };
+
+/* The last other lane's signal while that wait was on, from touch k to the end; n: none. */
+static size_t last_given(const struct iot_links *links, const struct iot_trace *trace,
+                         const struct touch *t, size_t n, size_t k)
+{
+    int64_t until = trace->events.t1_ns[t[k].event];
+    uint32_t lane = links->lane_of[t[k].event];
+    size_t first = k + 1, end = n;
+    while (first < end) {
+        size_t middle = first + (end - first) / 2;
+        if (t[middle].t_ns <= until)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    while (--end > k)
+        if (t[end].role != SLEEPS && links->lane_of[t[end].event] != lane)
+            return iot_seen_cut(&trace->seen, t[end].t_ns, until) ? n : end;
+    return n;
+}
+
+/* A condition that a lane signals when it is through with what it slept for is a lock's: an
+ * interpreter's. Who timed out and did not sleep again got it from the last who let go of it, whose
+ * signal may have gone to another that came too late. `next` is by lane, all NEVER. */
+static int link_given(struct iot_links *links, const struct iot_trace *trace, const struct touch *t,
+                      size_t n, uint8_t *next)
+{
+    int failed = 0;
+    for (size_t k = n; k-- > 0 && !failed;) {
+        uint32_t event = t[k].event, lane = links->lane_of[event];
+        if (t[k].role == SLEEPS && trace->events.err[event] == ETIMEDOUT && next[lane] == SIGNALS) {
+            size_t by = last_given(links, trace, t, n, k);
+            if (by < n) {
+                links->flags[event] |= IOT_LINK_GIVEN;
+                failed = iot_links_add(links, event, entry(t[by].event));
+            }
+        }
+        next[lane] = t[k].role == SLEEPS ? SLEEPS_AGAIN : SIGNALS;
+    }
+    for (size_t k = 0; k < n; k++)
+        next[links->lane_of[t[k].event]] = NEVER;
+    return failed;
+}
+
 /* A semaphore: the n-th taking needs the n-th post, beyond what it was made with. Where that was
  * not seen, or is not enough (others post), it is the least that lets every taking come after its
  * post. */
@@ -225,14 +271,14 @@ static int link_barrier(struct iot_links *links, const struct iot_trace *trace,
 }
 
 static int link_object(struct iot_links *links, const struct iot_trace *trace,
-                       const struct touch *t, size_t n)
+                       const struct touch *t, size_t n, uint8_t *next)
 {
     switch (t[0].role) {
     case SLEEPS:
     case PARKS:
     case SIGNAL:
     case BROADCAST:
-        return link_condition(links, trace, t, n);
+        return link_condition(links, trace, t, n) || link_given(links, trace, t, n, next) ? -1 : 0;
     case TAKES:
     case POSTS:
     case INITS:
@@ -256,7 +302,7 @@ static void mark_rest(struct iot_links *links, const struct iot_trace *trace)
         int role = role_of(e->op[i]);
         if (role != ACQUIRE && role != SLEEPS && role != PARKS && role != TAKES && role != MEETS)
             continue;
-        if (e->err[i] == ETIMEDOUT) {
+        if (e->err[i] == ETIMEDOUT && !(links->flags[i] & IOT_LINK_GIVEN)) {
             int again = i + 1 < e->n && links->lane_of[i + 1] == links->lane_of[i] &&
                         e->op[i + 1] == e->op[i] && e->addr[i + 1] == e->addr[i] &&
                         e->file[i + 1] == e->file[i];
@@ -279,8 +325,12 @@ int iot_link_locks(struct iot_links *links, const struct iot_trace *trace)
     for (size_t i = 0; i < trace->events.n; i++)
         n += touches_of(links, trace, i, of);
     all.list = malloc((n + 1) * sizeof *all.list);
-    if (!all.list)
+    uint8_t *next = calloc(trace->n_lanes + 1, 1);
+    if (!all.list || !next) {
+        free(all.list);
+        free(next);
         return -1;
+    }
     for (size_t i = 0; i < trace->events.n; i++) {
         size_t more = touches_of(links, trace, i, of);
         for (size_t k = 0; k < more; k++)
@@ -293,10 +343,11 @@ int iot_link_locks(struct iot_links *links, const struct iot_trace *trace)
         while (end < all.n && all.list[end].owner == all.list[first].owner &&
                all.list[end].address == all.list[first].address)
             end++;
-        failed = link_object(links, trace, &all.list[first], end - first);
+        failed = link_object(links, trace, &all.list[first], end - first, next);
         first = end;
     }
     free(all.list);
+    free(next);
     mark_rest(links, trace);
     return failed ? -1 : 0;
 }

@@ -56,10 +56,10 @@ static void add_span(struct iot_seen *seen, int64_t begin, int64_t end, int64_t 
     if (end <= begin)
         return;
     seen->spans[seen->n] = (struct iot_span){begin, end};
-    seen->cuts_ns[seen->n] =
-        seen->n ? seen->cuts_ns[seen->n - 1] + seen->spans[seen->n - 1].end_ns -
-                      seen->spans[seen->n - 1].begin_ns
-                : 0;
+    seen->cuts_ns[seen->n] = seen->n
+                                 ? seen->cuts_ns[seen->n - 1] + seen->spans[seen->n - 1].end_ns -
+                                       seen->spans[seen->n - 1].begin_ns
+                                 : 0;
     seen->n++;
 }
 
@@ -103,8 +103,8 @@ static int find_spans(struct iot_trace *t)
     return failed ? -1 : 0;
 }
 
-/* The time of the model at a time of the run. */
-static int64_t seen_until(const struct iot_seen *s, int64_t t_ns)
+/* How many spans have begun by then. */
+static size_t begun(const struct iot_seen *s, int64_t t_ns)
 {
     size_t low = 0, high = s->n;
     while (low < high) {
@@ -114,19 +114,24 @@ static int64_t seen_until(const struct iot_seen *s, int64_t t_ns)
         else
             high = middle;
     }
-    if (!low)
+    return low;
+}
+
+/* The time of the model at a time of the run. */
+static int64_t seen_until(const struct iot_seen *s, int64_t t_ns)
+{
+    size_t n = begun(s, t_ns);
+    if (!n)
         return 0;
-    const struct iot_span *span = &s->spans[low - 1];
-    return s->cuts_ns[low - 1] + (t_ns < span->end_ns ? t_ns : span->end_ns) - span->begin_ns;
+    const struct iot_span *span = &s->spans[n - 1];
+    return s->cuts_ns[n - 1] + (t_ns < span->end_ns ? t_ns : span->end_ns) - span->begin_ns;
 }
 
 /* Whether the moment is in a span, its ends included. */
 static int is_seen(const struct iot_seen *s, int64_t t_ns)
 {
-    for (size_t k = 0; k < s->n && s->spans[k].begin_ns <= t_ns; k++)
-        if (t_ns <= s->spans[k].end_ns)
-            return 1;
-    return 0;
+    size_t n = begun(s, t_ns);
+    return n && t_ns <= s->spans[n - 1].end_ns;
 }
 
 /* What tells who is who, whenever it was. */

@@ -51,6 +51,12 @@ static void release(struct iot_ring *ring)
     __atomic_store_n(&ring->fd_plus_1, 0, __ATOMIC_RELEASE);
 }
 
+/* Last of all that is known of a ring: others read it from then on. */
+static void become_readable(const uint32_t **word, const uint32_t *at)
+{
+    __atomic_store_n(word, at, __ATOMIC_RELEASE);
+}
+
 static void start_at(struct iot_ring *ring)
 {
     ring->sq_first = ring->sq_seen = __atomic_load_n(ring->sq_head, __ATOMIC_ACQUIRE);
@@ -75,15 +81,15 @@ struct iot_ring *iot_ring_of(const struct io_uring *from)
     if (!ring)
         return NULL;
     ring->flags = from->flags;
-    ring->sq_head = from->sq.head;
     ring->sq_tail = from->sq.tail;
     ring->sq_mask = from->sq.mask;
     ring->sq_array = NULL; /* liburing puts the request of a position where the position says */
     ring->sqes = from->sq.sqes;
     ring->cq_head = from->cq.head;
-    ring->cq_tail = from->cq.tail;
     ring->cq_mask = from->cq.mask;
     ring->cqes = from->cq.cqes;
+    become_readable(&ring->sq_head, from->sq.head);
+    become_readable(&ring->cq_tail, from->cq.tail);
     start_at(ring);
     return ring;
 }
@@ -122,17 +128,17 @@ void iot_ring_mapped(int fd, uint64_t offset, const void *at)
     if (offset == IORING_OFF_SQES)
         ring->sqes = at;
     if (offset == IORING_OFF_SQ_RING) {
-        ring->sq_head = word(at, ring->sq_offsets[0]);
         ring->sq_tail = word(at, ring->sq_offsets[1]);
         ring->sq_mask = word(at, ring->sq_offsets[2]);
         if (!(ring->flags & IORING_SETUP_NO_SQARRAY))
             ring->sq_array = word(at, ring->sq_offsets[3]);
+        become_readable(&ring->sq_head, word(at, ring->sq_offsets[0]));
     }
     if (offset == IORING_OFF_SQ_RING || offset == IORING_OFF_CQ_RING) {
-        ring->cq_tail = word(at, ring->cq_offsets[0]);
         ring->cq_mask = word(at, ring->cq_offsets[1]);
         ring->cqes = (const uint8_t *)word(at, ring->cq_offsets[2]);
         ring->cq_head = word(at, ring->cq_offsets[3]);
+        become_readable(&ring->cq_tail, word(at, ring->cq_offsets[0]));
     }
     if (iot_ring_readable(ring))
         start_at(ring);
@@ -250,8 +256,7 @@ static void made(struct iot_thread *t, const struct iot_ring *ring, const struct
                             .queue = ring->queue};
     int registered = !!(sqe->flags & IOSQE_FIXED_FILE);
     if (how & SPLICES) { /* into fd */
-        r.obj = file_of(t, ring, sqe->splice_fd_in,
-                        !!(sqe->splice_flags & SPLICE_F_FD_IN_FIXED));
+        r.obj = file_of(t, ring, sqe->splice_fd_in, !!(sqe->splice_flags & SPLICE_F_FD_IN_FIXED));
         r.obj2 = file_of(t, ring, sqe->fd, registered);
     } else if (!(how & NO_FILE)) {
         r.obj = file_of(t, ring, sqe->fd, registered);
@@ -285,9 +290,9 @@ static uint32_t myself(void)
     return (uint32_t)((uintptr_t)&iot_local >> 4) | 1;
 }
 
-/* Whoever comes while another is at the ring leaves it to that one. What went on outside the window
- * is skipped. */
-static int begin(struct iot_ring *ring)
+/* Whoever comes while another is at the ring leaves it to that one. Nothing of its memory is read
+ * but between this and end(): else another thread may unmap it. */
+static int hold(struct iot_ring *ring)
 {
     uint32_t nobody = 0;
     if (!iot_ring_readable(ring) ||
@@ -298,6 +303,14 @@ static int begin(struct iot_ring *ring)
         end(ring);
         return 0;
     }
+    return 1;
+}
+
+/* The same; what went on outside the window is skipped. */
+static int begin(struct iot_ring *ring)
+{
+    if (!hold(ring))
+        return 0;
     if (ring->window != iot_process->window)
         start_at(ring);
     return 1;
@@ -312,8 +325,7 @@ static int begin_end(struct iot_ring *ring)
     for (int k = 0; k < TURNS + MOMENTS; k++) {
         if (begin(ring))
             return 1;
-        if (!iot_ring_readable(ring) ||
-            __atomic_load_n(&ring->busy, __ATOMIC_RELAXED) == myself())
+        if (!iot_ring_readable(ring) || __atomic_load_n(&ring->busy, __ATOMIC_RELAXED) == myself())
             return 0;
         struct timespec moment = {0, 100000};
         if (k < TURNS)
@@ -380,6 +392,22 @@ void iot_ring_submits(struct iot_ring_call *call, uint32_t until)
         call->submitted = read_requests(call->t, call->ring, until, call->t0);
         end(call->ring);
     }
+}
+
+void iot_ring_submits_next(struct iot_ring_call *call, uint32_t n)
+{
+    struct iot_ring *ring = call->ring;
+    call->submits = n > 0;
+    if (!ring || !begin(ring))
+        return;
+    uint32_t head = __atomic_load_n(ring->sq_head, __ATOMIC_ACQUIRE);
+    uint32_t there = __atomic_load_n(ring->sq_tail, __ATOMIC_ACQUIRE) - head;
+    if (ring->flags & IORING_SETUP_SQPOLL)
+        n = there;
+    call->submits = n > 0;
+    if (n)
+        call->submitted = read_requests(call->t, ring, head + (n < there ? n : there), call->t0);
+    end(ring);
 }
 
 /* A call that neither handed over nor waited, and found nothing, leaves no row: programs may spin.
@@ -470,9 +498,13 @@ void iot_rings_settle(struct iot_thread *t)
     int any = iot_process->rings_made && iot_window_follows();
     for (int k = 0; any && k < IOT_RINGS_MAX; k++) {
         struct iot_ring *ring = &iot_process->rings[k];
-        if (ring->fd_plus_1 && iot_ring_readable(ring) && is_there(ring) && begin(ring)) {
+        if (!ring->fd_plus_1 || !hold(ring))
+            continue;
+        if (is_there(ring)) {
+            if (ring->window != iot_process->window)
+                start_at(ring);
             settle(t, ring);
-            end(ring);
         }
+        end(ring);
     }
 }

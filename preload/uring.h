@@ -28,7 +28,8 @@ void iot_rings_settle(struct iot_thread *t);
 void iot_ring_files(struct iot_thread *t, struct iot_ring *ring, uint32_t at, const int *fds,
                     uint32_t n);
 
-/* A call on a ring. The requests up to, and without, position `until` are handed over by it. */
+/* A call on a ring. The requests up to, and without, position `until` are handed over by it; or the
+ * next n of those that are there (SQPOLL: all). */
 struct iot_ring_call {
     struct iot_thread *t;
     struct iot_ring *ring;
@@ -39,6 +40,7 @@ struct iot_ring_call {
 };
 struct iot_ring_call iot_ring_call_begin(struct iot_thread *t, struct iot_ring *ring);
 void iot_ring_submits(struct iot_ring_call *call, uint32_t until);
+void iot_ring_submits_next(struct iot_ring_call *call, uint32_t n);
 /* `result` is the kernel's; `least`: how many completions it waited for. */
 void iot_ring_call_end(struct iot_ring_call *call, long result, unsigned least);
 

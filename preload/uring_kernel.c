@@ -20,18 +20,8 @@ static struct iot_ring *entered(int fd, unsigned flags)
 static struct iot_ring_call begin_enter(struct iot_thread *t, int fd, unsigned submit,
                                         unsigned flags)
 {
-    struct iot_ring *ring = entered(fd, flags);
-    struct iot_ring_call call = iot_ring_call_begin(t, ring);
-    if (!iot_ring_readable(ring)) {
-        call.submits = submit > 0;
-        return call;
-    }
-    uint32_t head = __atomic_load_n(ring->sq_head, __ATOMIC_ACQUIRE);
-    uint32_t there = __atomic_load_n(ring->sq_tail, __ATOMIC_ACQUIRE) - head;
-    if (ring->flags & IORING_SETUP_SQPOLL) /* it takes what there is */
-        submit = there;
-    if (submit)
-        iot_ring_submits(&call, head + (submit < there ? submit : there));
+    struct iot_ring_call call = iot_ring_call_begin(t, entered(fd, flags));
+    iot_ring_submits_next(&call, submit);
     return call;
 }
 

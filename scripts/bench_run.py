@@ -63,6 +63,7 @@ class Contender:
     share: float = 1.0      # of the calls; slow ones make fewer
     missing: str = ""       # why it cannot be used here
     lttng: bool = False     # records only while a session runs
+    into: str = "IOTRACE_DIR"  # the variable that says where its trace goes
 
 
 class Machine:
@@ -128,9 +129,9 @@ class Machine:
         if not library and config:
             library = f"{run([config, '--path']).stdout.strip()}/lib/libdarshan.so"
         return Contender("Darshan, DXT", "", (library,),
-                         {"DARSHAN_ENABLE_NONMPI": "1", "DXT_ENABLE_IO_TRACE": "1",
-                          "DARSHAN_LOGPATH": str(self.folder)},
-                         missing="" if os.path.exists(library) else "not installed")
+                         {"DARSHAN_ENABLE_NONMPI": "1", "DXT_ENABLE_IO_TRACE": "1"},
+                         missing="" if os.path.exists(library) else "not installed",
+                         into="DARSHAN_LOGFILE")
 
     def dftracer(self):
         """Of the Python package, or at DFTRACER_LIBRARY."""
@@ -140,9 +141,9 @@ class Machine:
             library = f"{package.submodule_search_locations[0]}/lib64/libdftracer_preload.so"
         return Contender("DFTracer", "", (library,),
                          {"DFTRACER_ENABLE": "1", "DFTRACER_INIT": "PRELOAD",
-                          "DFTRACER_DATA_DIR": "all", "DFTRACER_LOG_FILE": str(self.folder / "dft"),
-                          "LD_LIBRARY_PATH": os.path.dirname(library)}, share=0.2,
-                         missing="" if os.path.exists(library) else "not installed")
+                          "DFTRACER_DATA_DIR": "all", "LD_LIBRARY_PATH": os.path.dirname(library)},
+                         share=0.2, missing="" if os.path.exists(library) else "not installed",
+                         into="DFTRACER_LOG_FILE")
 
     def straces(self):
         log = str(self.folder / "strace.log")
@@ -159,7 +160,7 @@ class Machine:
         if libraries:
             env["LD_PRELOAD"] = ":".join(libraries)
         if trace is not None:
-            env["IOTRACE_DIR"] = str(trace)
+            env[contender.into] = str(trace)
         return env
 
     @contextlib.contextmanager

@@ -180,6 +180,7 @@ def no_torch():
 
 
 def compare(made, truth):
+    """`slack_ns`: how far off may be what the program says of itself, where others took its CPUs."""
     row = next(o for o in made["objects"] if o["object"] == truth["object"])
     bad = []
     for field in ("service_ns", "exposed_ns", "waited_ns"):

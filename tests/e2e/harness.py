@@ -20,8 +20,13 @@ sys.path.insert(0, str(TOP / "scripts"))
 import schema
 from tap import Broken, Tap
 
-__all__ = ["HERE", "TOP", "Broken", "Run", "Tap", "ask", "check_events", "command", "dump", "plain",
+__all__ = ["HANGS", "HERE", "TOP", "Broken", "Run", "Tap", "ask", "check_events", "command", "dump", "plain",
            "preload_env", "report", "run", "skip_all", "full", "trace", "victim", "workplace"]
+
+
+# Seconds after which a command hangs. On a busy machine what takes one second takes a hundred; a test's own
+# limit, which `meson test -t` lengthens, mostly comes before.
+HANGS = 600
 
 
 def named(variable):
@@ -93,7 +98,7 @@ def preload_env(folder):
     return {"LD_PRELOAD": named("LIBIOTRACE"), "IOTRACE_DIR": str(folder)}
 
 
-def run(argv, env=None, cwd=None, timeout=120, stdin=subprocess.DEVNULL):
+def run(argv, env=None, cwd=None, timeout=HANGS, stdin=subprocess.DEVNULL):
     """Runs a command as it is."""
     argv = [str(a) for a in argv]
     try:
@@ -103,7 +108,7 @@ def run(argv, env=None, cwd=None, timeout=120, stdin=subprocess.DEVNULL):
         raise Broken(f"{argv[0]}: no end after {timeout} s")
 
 
-def trace(argv, folder, env=None, cwd=None, timeout=120, stdin=subprocess.DEVNULL):
+def trace(argv, folder, env=None, cwd=None, timeout=HANGS, stdin=subprocess.DEVNULL):
     """Runs a command with the preload; its trace comes to be in `folder`, new for each run."""
     if Path(folder).exists():
         raise Broken(f"{folder} exists: each run needs a folder of its own")
@@ -114,7 +119,7 @@ def trace(argv, folder, env=None, cwd=None, timeout=120, stdin=subprocess.DEVNUL
     return done
 
 
-def ask(*argv, timeout=120):
+def ask(*argv, timeout=HANGS):
     """Runs iotrace; gives its standard output."""
     done = run([command(), *argv], timeout=timeout)
     if done.status:

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """What breaks tracers that are preloaded: a victim program for each hazard.
 
-A row of HAZARDS is run IOT_TEST_REPEAT times (10; 100 under --full, pass by pass), without --full only as
-often as SECONDS allow, but 3 at least. As many rows as there are CPUs run at a time. Each victim checks
-itself: its exit status must be what it should be without the preload (tried once in each process of the
-pool) and with it. It says what it did ("did OP NAME COUNT"), and the trace must show just that. --way
-names circumstances under which all this happens (WAYS).
+A row of HAZARDS is run IOT_TEST_REPEAT times (10; 100 under --full, pass by pass), a slow one without --full
+once. As many rows as there are CPUs run at a time. Each victim checks itself: its exit status must be what
+it should be without the preload (tried once in each process of the pool) and with it. It says what it did
+("did OP NAME COUNT"), and the trace must show just that. --way names circumstances under which all this
+happens (WAYS).
 """
 import argparse
 import collections
 import contextlib
+import ctypes
 import errno
 import functools
 import json
@@ -29,8 +30,7 @@ import sanitized
 from harness import Broken, Tap
 from tally import ERRNO, FD, LANE, OP, PATH_, T0, T1, Tally
 
-LEAST = 3  # runs of a row
-SECONDS = 2  # for one row in an ordinary run
+PR_SET_CHILD_SUBREAPER = 36  # of linux/prctl.h
 DROPPED_AT = 144  # of dropped_events in the header page (FORMAT.md)
 DID = re.compile(r"^did (?:(at_least|at_most):)?(\w+) (\S+) (\d+)$", re.MULTILINE)
 
@@ -45,11 +45,10 @@ Hazard = collections.namedtuple("Hazard", "name victim way status same env prelo
 
 # A command in front of the victim; preload libraries round those of the row; a load beside it
 # `alone`: victims that do not work in these circumstances themselves are left out
-# `timeout`: seconds that a run may take
 # `mask`: what the command itself shows of itself on standard output
 # `without`: rows that make no sense there, by a part of their name, with the reason
-Way = collections.namedtuple("Way", "command env preload load alone mask without timeout",
-                             defaults=((), {}, "{rest}", False, False, None, {}, 120))
+Way = collections.namedtuple("Way", "command env preload load alone mask without",
+                             defaults=((), {}, "{rest}", False, False, None, {}))
 
 
 def valgrind():
@@ -64,8 +63,8 @@ WAYS = {
     "plain": Way(),
     "between": Way(preload="{before} {rest} {behind}", alone=True,
                    without={"run-time first": "it is not, between others"}),
-    "busy": Way(load=True, timeout=600),
-    "valgrind": Way(command=valgrind(), timeout=600, env={"VALGRIND_LAUNCHER": "/usr/bin/valgrind"}, alone=True,
+    "busy": Way(load=True),
+    "valgrind": Way(command=valgrind(), env={"VALGRIND_LAUNCHER": "/usr/bin/valgrind"}, alone=True,
                     without={"SIGPROF storm on a small alternate stack":
                              "valgrind's frames are larger than the stack that the system asks for",
                              "errno, also of requests": "valgrind follows a bad pointer itself",
@@ -78,14 +77,21 @@ class NotAlone(Exception):
     """The victim does not do what it should even without the preload."""
 
 
-def wait_for_rest(hazard, work):
-    """For what outlives the run: it makes the file `done` at its end."""
-    if not {"orphan", "daemon", "double"} & set(hazard.way):
-        return
-    deadline = time.monotonic() + 20
-    while not (work / "done").exists() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    time.sleep(0.05)
+def adopt_orphans():
+    """What outlives its parent becomes a child of this process, which can wait for its end."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
+        raise OSError(ctypes.get_errno(), "PR_SET_CHILD_SUBREAPER")
+
+
+def wait_for_rest(argv):
+    """For what outlives the run: until nothing is left of it."""
+    deadline = time.monotonic() + harness.HANGS
+    with contextlib.suppress(ChildProcessError):
+        while time.monotonic() < deadline:
+            if os.waitpid(-1, os.WNOHANG)[0] == 0:
+                time.sleep(0.005)
+        raise Broken(f"{argv[0]}: a child of it had no end {harness.HANGS} s after its own")
 
 
 def library(name):
@@ -135,8 +141,11 @@ def check_once(events):
 
 
 def checked_entry_points(run, events, folder):
-    """The fortified victim really calls what it is there for."""
-    listed = subprocess.run(["nm", "-D", "--undefined-only", harness.victim("victim_hazard_fortify")], capture_output=True, text=True)
+    """The fortified victim really calls what it is there for. Built by clang it cannot."""
+    program = harness.victim("victim_hazard_fortify")
+    if b"clang version" in Path(program).read_bytes():
+        raise NotAlone("clang calls most of these functions by their plain names")
+    listed = subprocess.run(["nm", "-D", "--undefined-only", program], capture_output=True, text=True)
     wanted = {"__read_chk", "__pread_chk", "__pread64_chk", "__open_2", "__openat_2", "__recv_chk",
               "__recvfrom_chk", "__poll_chk", "__ppoll_chk", "__readlink_chk", "__readlinkat_chk"}
     return [f"not called: {name}" for name in wanted if f" {name}" not in listed.stdout]
@@ -412,11 +421,11 @@ def alone(row, way_name):
         work = fresh(place / "work")
         env = (hazard.env(work) if hazard.env else {}) | way.env
         env |= {"LD_PRELOAD": libraries(way.preload.format(rest="", before="{before}", behind="{behind}"))}
-        done = harness.run(argv_of(hazard, work, way), harness.plain(env), place, way.timeout)
+        done = harness.run(argv_of(hazard, work, way), harness.plain(env), place)
         if done.status != hazard.status:
             kind = NotAlone if way.alone else Broken
             raise kind(f"without the preload: status {done.status} ({done.tail()})")
-        wait_for_rest(hazard, work)
+        wait_for_rest(done.argv)
         return shown(way, done.stdout, work)
 
 
@@ -428,8 +437,8 @@ def check(row, way_name):
         env = (hazard.env(work) if hazard.env else {}) | way.env
         env |= {"LD_PRELOAD": libraries(way.preload.format(rest=hazard.preload, before="{before}",
                                                             behind="{behind}")), "IOTRACE_DIR": str(folder)}
-        done = harness.run(argv_of(hazard, work, way), harness.plain(env), place, way.timeout)
-        wait_for_rest(hazard, work)
+        done = harness.run(argv_of(hazard, work, way), harness.plain(env), place)
+        wait_for_rest(done.argv)
         bad = []
         if done.status != hazard.status:
             bad.append(f"status {done.status} instead of {hazard.status} ({done.tail()})")
@@ -437,7 +446,7 @@ def check(row, way_name):
         if hazard.same and stdout != without:
             bad += ["standard output differs"] + [
                 f"without {a!r}, with {b!r}" for a, b in zip(without.splitlines(), stdout.splitlines()) if a != b]
-        events = Tally(folder, way.timeout)
+        events = Tally(folder)
         bad += check_counts(done.stdout, events)
         bad += check_once(events)
         if dropped(folder):
@@ -459,19 +468,22 @@ def fell(row, way_name):
 
 def runs_of(task):
     """Some runs of a row, in a process of the pool: (the row, what each gave)."""
-    row, way, runs, seconds = task
-    enough, gave = time.monotonic() + seconds, []
-    while len(gave) < runs and not (len(gave) >= LEAST and time.monotonic() > enough):
-        gave.append(fell(row, way))
-    return row, gave
+    row, way, runs = task
+    return row, [fell(row, way) for _ in range(runs)]
+
+
+def begin():
+    """Of a process of the pool."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    adopt_orphans()
 
 
 def tasks(rows, way):
     """Pass by pass where the passes count; else all runs of a row together."""
     wanted = int(os.environ.get("IOT_TEST_REPEAT", "100" if harness.full() else "10"))
     if harness.full():
-        return [(row, way, 1, 0) for _ in range(wanted) for row in rows]
-    return [(row, way, 1 if HAZARDS[row].slow else wanted, SECONDS) for row in rows]
+        return [(row, way, 1) for _ in range(wanted) for row in rows]
+    return [(row, way, 1 if HAZARDS[row].slow else wanted) for row in rows]
 
 
 def note_passes(rows, gave, began, told, row):
@@ -510,8 +522,7 @@ def main():
     rows = [i for i in asked if i not in left_out]
     gave, began, told = collections.defaultdict(list), time.monotonic(), 0
     with load(way.load), sanitized.folder_for_all(), \
-            multiprocessing.get_context("fork").Pool(os.cpu_count(), signal.signal,
-                                                     (signal.SIGTERM, signal.SIG_DFL)) as pool:
+            multiprocessing.get_context("fork").Pool(os.cpu_count(), begin) as pool:
         for row, these in pool.imap_unordered(runs_of, tasks(rows, args.way)):
             gave[row] += these
             told = note_passes(rows, gave, began, told, row)

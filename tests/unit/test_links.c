@@ -1,5 +1,8 @@
-/* Whose end is the end of what is read from a pipe: that of a process that held it. */
+/* Whose end is the end of what is read from a pipe: that of a process that held it; and who let a
+ * wait go on that had timed out. */
 #include "analyzer/links.h"
+
+#include <errno.h>
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -136,4 +139,52 @@ Test(links, a_write_that_is_larger_than_any_pipe_waits_for_the_read_of_its_end, 
     struct iot_waker waker = links.waker[write];
     cr_expect(waker.kind == IOT_WAKER_ENTRY && waker.index == reads[READS - 1]);
     iot_links_free(&links);
+}
+
+/* A process holds what a condition in shared memory is about, until it signals; another one sleeps
+ * for it in two pieces, which both time out, the second at 500000, and goes on. */
+static struct iot_waker waker_of_timed_out(int64_t given_at, int signals_then, int *sleeps)
+{
+    enum { CONDITION = PIPE, PIECE = 100000, UNTIL = 500000 };
+    struct run r;
+    struct iot_links links;
+
+    init(&r);
+    begin(&r, 10, 1, 0, 2 * EOF_AT);
+    size_t given = add(&r, IOT_OP_COND_SIGNAL, given_at, given_at, CONDITION, 0);
+    begin(&r, 11, 10, 500, EOF_AT);
+    for (int k = 0; k < 2; k++) {
+        size_t i = add(&r, IOT_OP_COND_WAIT, UNTIL - (2 - k) * PIECE, UNTIL - (1 - k) * PIECE - 10,
+                       CONDITION, ETIMEDOUT);
+        r.err[i] = ETIMEDOUT;
+        r.offset[i] = 64; /* its mutex */
+    }
+    add(&r, IOT_OP_READ, UNTIL + 1000, UNTIL + 2000, 0, 0);
+    if (signals_then)
+        add(&r, IOT_OP_COND_SIGNAL, UNTIL + 3000, UNTIL + 3000, CONDITION, 0);
+
+    cr_assert(eq(int, iot_links_find(&links, &r.trace), 0));
+    cr_expect(eq(int, links.flags[given + 1], IOT_LINK_CONTINUES));
+    struct iot_waker waker = links.waker[given + 2];
+    cr_expect(waker.kind == IOT_WAKER_NONE || waker.index == given);
+    *sleeps = !!(links.flags[given + 2] & IOT_LINK_SLEEP);
+    iot_links_free(&links);
+    return waker;
+}
+
+Test(links, who_gave_up_a_lock_lets_a_wait_go_on_that_timed_out)
+{
+    int sleeps;
+    cr_expect(waker_of_timed_out(450000, 1, &sleeps).kind == IOT_WAKER_ENTRY);
+    cr_expect(eq(int, sleeps, 0));
+}
+
+Test(links, a_wait_that_gave_up_slept)
+{
+    int sleeps;
+    cr_expect(waker_of_timed_out(450000, 0, &sleeps).kind == IOT_WAKER_NONE); /* not a lock's */
+    cr_expect(eq(int, sleeps, 1));
+    cr_expect(waker_of_timed_out(350000, 1, &sleeps).kind ==
+              IOT_WAKER_NONE); /* in an earlier piece */
+    cr_expect(eq(int, sleeps, 1));
 }

@@ -1,6 +1,7 @@
 /* From a trace to its schedule: random programs, against a simulator that knows who let whom go on.
  * IOT_TEST_GRAPHS sets how many programs (10000). */
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -144,4 +145,74 @@ Test(schedule, an_absolute_timer_is_held)
     check_timer("/bin/app", 150, 100, 180, 120); /* was late: what is after the moment is exposed */
     check_timer("/usr/bin/python3.11", 50, 100, 120, 70); /* time.sleep() */
     check_timer("/usr/bin/python3.11", 150, 100, 180, 30);
+}
+
+static size_t add_lock_event(struct iot_test_run *run, enum iot_op op, int64_t t0, int64_t t1)
+{
+    enum { CONDITION = 8, MUTEX = 16 };
+    int of_mutex = op == IOT_OP_MUTEX_LOCK || op == IOT_OP_MUTEX_UNLOCK;
+    size_t i = iot_test_run_event(run, op, iot_test_run_regular(run, "/dev/shm/locks"), 0, t0);
+    run->t1[i] = t1;
+    run->result[i] = 0;
+    run->addr[i] = of_mutex ? MUTEX : CONDITION;
+    run->offset[i] = op == IOT_OP_COND_WAIT ? MUTEX : 0;
+    return i;
+}
+
+/* The root waits in three pieces, as for an interpreter's lock, for who reads from 20 to 120, takes
+ * the mutex that a piece began with, and signals. When a piece began holds nobody back. */
+Test(schedule, a_wait_in_pieces_ends_when_it_is_signalled)
+{
+    struct iot_test_run *run = iot_test_run_new(170);
+    for (int64_t t0 = 10; t0 < 110; t0 += 50) {
+        size_t i = add_lock_event(run, IOT_OP_COND_WAIT, t0, t0 + 50);
+        run->err[i] = ETIMEDOUT;
+        run->result[i] = ETIMEDOUT;
+    }
+    add_lock_event(run, IOT_OP_COND_WAIT, 110, 150);
+    run->processes[0].end_ns = run->lanes[0].end_ns = 170;
+    iot_test_run_process(run, 200, 100);
+    size_t read = iot_test_run_event(run, IOT_OP_READ, iot_test_run_regular(run, "/data"), 1, 20);
+    run->t1[read] = 120;
+    add_lock_event(run, IOT_OP_MUTEX_LOCK, 121, 121);
+    add_lock_event(run, IOT_OP_COND_SIGNAL, 140, 140);
+    add_lock_event(run, IOT_OP_MUTEX_UNLOCK, 141, 141);
+    run->processes[1].end_ns = run->lanes[1].end_ns = 145;
+    struct iot_model *m = iot_model_build(&run->trace);
+    cr_expect_eq(m->replay_error_ns, 0);
+    cr_expect_eq(m->curve[m->n_curve - 1].time_ns, 70, "%" PRId64,
+                 m->curve[m->n_curve - 1].time_ns);
+    cr_expect_eq(m->exposed_ns[read], 100);
+    cr_expect_eq(m->path.sleep_ns, 0);
+    iot_model_free(m);
+    iot_test_run_free(run);
+}
+
+static void add_wait(struct iot_test_run *run, uint32_t child, int64_t t0, int64_t t1)
+{
+    size_t i = iot_test_run_event(run, IOT_OP_WAITPID, 0, 0, t0);
+    run->t1[i] = t1;
+    run->result[i] = child;
+}
+
+/* A child that waits for its own child before its parent comes to wait for it. */
+Test(schedule, a_wait_that_began_before_the_parents_is_carried_on)
+{
+    enum { CHILD = 200, GRANDCHILD = 300 };
+    struct iot_test_run *run = iot_test_run_new(1000000);
+    add_wait(run, CHILD, 100000, 900000);
+    run->processes[0].end_ns = run->lanes[0].end_ns = 1000000;
+    iot_test_run_process(run, CHILD, 100);
+    add_wait(run, GRANDCHILD, 50000, 800000);
+    run->processes[1].end_ns = run->lanes[1].end_ns = 850000;
+    iot_test_run_process(run, GRANDCHILD, CHILD);
+    uint32_t file = iot_test_run_regular(run, "/data");
+    size_t before = iot_test_run_event(run, IOT_OP_READ, file, 1000, 60000);
+    size_t meanwhile = iot_test_run_event(run, IOT_OP_READ, file, 500000, 200000);
+    run->processes[2].end_ns = run->lanes[2].end_ns = 750000;
+    struct iot_model *m = iot_model_build(&run->trace);
+    cr_expect(m->waited[before], "the parent carries the run yet");
+    cr_expect_not(m->waited[meanwhile]);
+    iot_model_free(m);
+    iot_test_run_free(run);
 }

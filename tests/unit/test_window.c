@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/events.h"
 #include "analyzer/seen.h"
 #include "analyzer/symbols.h"
+#include "analyzer/trace.h"
 #include "format/window.h"
 
 Test(window, times)
@@ -12,11 +14,20 @@ Test(window, times)
     static const struct {
         const char *text;
         int64_t ns; /* -1: none */
-    } cases[] = {{"90", 90000000000}, {"90s", 90000000000}, {"1.5h", 5400000000000},
-                 {"250ms", 250000000}, {"2m", 120000000000}, {"80us", 80000},
-                 {"7ns", 7},          {"0", 0},             {"", -1},
-                 {"-1", -1},          {"5q", -1},           {"1e3", -1},
-                 {"5 s", -1},         {"99999999999h", -1}};
+    } cases[] = {{"90", 90000000000},
+                 {"90s", 90000000000},
+                 {"1.5h", 5400000000000},
+                 {"250ms", 250000000},
+                 {"2m", 120000000000},
+                 {"80us", 80000},
+                 {"7ns", 7},
+                 {"0", 0},
+                 {"", -1},
+                 {"-1", -1},
+                 {"5q", -1},
+                 {"1e3", -1},
+                 {"5 s", -1},
+                 {"99999999999h", -1}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         uint64_t ns = 0;
         int failed = iot_window_time(cases[k].text, &ns);
@@ -94,4 +105,33 @@ Test(symbols, perf_maps)
     cr_assert_null(iot_symbols_find(&table, 0xff));
     cr_assert_str_eq(iot_symbols_find(&table, 0x5000)->name, "open");
     iot_symbols_free(&table);
+}
+
+/* A program that pauses and resumes as fast as it can: between two changes of each pair lies a
+ * read. */
+Test(window, as_many_as_there_are_events, .timeout = 20)
+{
+    enum { WINDOWS = 300000, STEP = 10, OPS = 4 };
+    static const uint16_t ops[OPS] = {IOT_OP_READ, IOT_OP_WINDOW_CLOSE, IOT_OP_READ,
+                                      IOT_OP_WINDOW_OPEN};
+    struct iot_lane lane = {.n_events = OPS * (size_t)WINDOWS,
+                            .end_ns = OPS * (int64_t)WINDOWS * STEP};
+    struct iot_process process = {.n_lanes = 1, .end_ns = lane.end_ns};
+    struct iot_trace trace = {.lanes = &lane,
+                              .n_lanes = 1,
+                              .processes = &process,
+                              .n_processes = 1,
+                              .wall_ns = lane.end_ns};
+    cr_assert_eq(iot_events_init(&trace.events, lane.n_events), 0);
+    struct iot_events *e = &trace.events;
+    for (; e->n < lane.n_events; e->n++) {
+        e->op[e->n] = ops[e->n % OPS];
+        e->t0_ns[e->n] = e->t1_ns[e->n] = (int64_t)e->n * STEP;
+    }
+    cr_assert_eq(iot_seen_narrow(&trace), 0);
+    cr_expect_eq(trace.seen.n, WINDOWS + 1, "the last is never closed");
+    cr_expect_eq(e->n, WINDOWS);
+    cr_expect_eq(trace.wall_ns, 2 * (int64_t)WINDOWS * STEP);
+    iot_seen_free(&trace.seen);
+    iot_events_free(&trace.events);
 }

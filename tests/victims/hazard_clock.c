@@ -16,8 +16,9 @@ int main(int argc, char **argv)
     int fd = open_in(argv[1], "data");
     write_to(fd, 1);
     long began = now_us();
-    while (now_us() < began + 300000)
+    do
         usleep((useconds_t)write(fd, "x", 1));
+    while (now_us() < began + 300000);
     long took = now_us() - began;
     write_in(argv[1], "took", 1);
     dprintf(1, "took %ld\n", took);

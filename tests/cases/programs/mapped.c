@@ -19,11 +19,14 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t filled = PTHREAD_COND_INITIALIZER, emptied = PTHREAD_COND_INITIALIZER;
 static int full;
 
+/* What the thread waited for a CPU when the page was there is not the file's. */
 static void fetch(int k)
 {
-    ns_t from = now();
+    ns_t queued = waited_for_cpu(), from = now();
     (void)map[(size_t)k * APART * PAGE];
-    span(&io, from, now());
+    ns_t to = now();
+    queued = waited_for_cpu() - queued;
+    span(&io, from, to - from > queued ? to - queued : from);
 }
 
 static void *loader(void *unused)
@@ -37,6 +40,7 @@ static void *loader(void *unused)
         pthread_cond_signal(&filled);
         pthread_mutex_unlock(&lock);
     }
+    note_queued();
     return unused;
 }
 

@@ -1,10 +1,20 @@
 """Programs that say themselves what their I/O cost them: spans of time, and the truth, which goes to
-$TRUTH as JSON."""
+$TRUTH as JSON.
+
+Where others take its CPUs, a program does not know of itself which side of a call it lost the time on, nor
+what it would have waited for without: the time its threads waited for a CPU is the error of what it says."""
 import json
 import os
+import threading
 import time
 
 now = time.monotonic_ns
+
+
+def waited_for_cpu():
+    """The calling thread, since it began, in ns."""
+    with open(f"/proc/self/task/{threading.get_native_id()}/schedstat") as f:
+        return int(f.read().split()[1])
 
 
 class Spans(list):
