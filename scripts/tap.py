@@ -9,6 +9,10 @@ class Broken(Exception):
     """The thing under test could not even be asked; the message says all there is to know."""
 
 
+class Undecided(Exception):
+    """Why a check that was made proves nothing, neither way."""
+
+
 class Tap:
     """Counts checks and prints them as they come."""
 
@@ -35,9 +39,11 @@ class Tap:
         print(f"ok {self.count} - {name.replace('#', '')} # SKIP {reason}", flush=True)
 
     def run(self, name, check):
-        """One check that is a function: it fails by an exception or by returning complaints."""
+        """One check that is a function: it fails by an exception or by returning complaints; Undecided skips it."""
         try:
             complaints = check()
+        except Undecided as reason:
+            return self.skip(name, reason)
         except Broken as e:
             complaints = [e]
         except Exception as e:  # whatever a broken program under test brings about

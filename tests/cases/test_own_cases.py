@@ -16,7 +16,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "e2e"))
 import harness
 import slow_mount
-from harness import Tap
+from harness import Tap, Undecided
 
 PYTHON = "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
 PROGRAMS = HERE / "programs"
@@ -180,13 +180,20 @@ def no_torch():
 
 
 def compare(made, truth):
-    """`slack_ns`: how far off may be what the program says of itself, where others took its CPUs."""
+    """`slack_ns`: how far off may be what the program says of itself. `queued_ns`: how long its threads waited for
+    a CPU; what is no further off than that is no fault of ours, and nothing that holds, either."""
     row = next(o for o in made["objects"] if o["object"] == truth["object"])
-    bad = []
+    bad, most, queued_ns = [], 0, truth.get("queued_ns", 0)
     for field in ("service_ns", "exposed_ns", "waited_ns"):
         want, got = truth[field], row[field]
-        if want is not None and abs(want - got) > max(0.05 * want, 5e6, truth.get("slack_ns", 0)):
+        if want is None:
+            continue
+        over = abs(want - got) - max(0.05 * want, 5e6, truth.get("slack_ns", 0))
+        if over > queued_ns:
             bad.append(f"{field}: expected {want / 1e6:.2f} ms, got {got / 1e6:.2f}")
+        most = max(most, over)
+    if not bad and most > 0:
+        raise Undecided(f"others took its CPUs for {queued_ns / 1e6:.0f} ms")
     if made["model"]["replay_error_ns"]:
         bad.append(f"T(1) is {made['model']['replay_error_ns']} ns beside the wall time")
     return bad
@@ -214,16 +221,21 @@ def run_program(argv, also, place):
         return [f"status {done.status}: {done.tail()}"]
     made = harness.report(place / "trace")
     truth = json.loads((place / "truth.json").read_text())
-    return (compare(made, truth) + also(made)
-            + check_whatif(made, place / "trace", truth["object"]))
+    bad = also(made) + check_whatif(made, place / "trace", truth["object"])
+    return bad or compare(made, truth)
 
 
 def retried(name):
     """Another run where a figure is off: what a program measures of itself is no truth where others
-    took its CPU in between."""
-    for _ in range(TRIES):
+    took its CPU in between. Gives complaints."""
+    for k in range(TRIES):
         with harness.workplace() as place:
-            bad = run_case(name, place)
+            try:
+                bad = run_case(name, place)
+            except Undecided:
+                if k + 1 == TRIES:
+                    raise
+                continue
         if not bad:
             break
     return bad

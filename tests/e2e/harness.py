@@ -18,7 +18,7 @@ HERE = Path(__file__).resolve().parent
 TOP = HERE.parent.parent
 sys.path.insert(0, str(TOP / "scripts"))
 import schema
-from tap import Broken, Tap
+from tap import Broken, Tap, Undecided
 
 __all__ = ["HANGS", "HERE", "TOP", "Broken", "Run", "Tap", "ask", "check_events", "command", "dump", "plain",
            "preload_env", "report", "run", "skip_all", "full", "trace", "victim", "workplace"]

@@ -139,7 +139,7 @@ def main():
     else:
         lost = io.shared(waits)
     measure.truth("input", io.total(), lost, lost,
-                  slack_ns=waited_for_cpu() - before + sum(queued.values()))
+                  queued_ns=waited_for_cpu() - before + sum(queued.values()))
 
 
 if __name__ == "__main__":

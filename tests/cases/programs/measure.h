@@ -126,7 +126,7 @@ static inline void truth(const char *object, ns_t service, ns_t exposed, ns_t wa
     need(out != NULL, "TRUTH");
     fprintf(out,
             "{\"object\": \"%s\", \"service_ns\": %lld, \"exposed_ns\": %lld, "
-            "\"waited_ns\": %lld, \"slack_ns\": %lld}\n",
+            "\"waited_ns\": %lld, \"queued_ns\": %lld}\n",
             object, (long long)service, (long long)exposed, (long long)waited,
             (long long)queued_ns);
     fclose(out);

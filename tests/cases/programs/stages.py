@@ -47,7 +47,7 @@ def sink():
     # The shell waits for the first of them that ends: that one carries the run meanwhile. Their
     # interpreters' start-up, which sets them apart, is I/O as well.
     measure.truth("input", io.total(), io.shared(waits), None,
-                  slack_ns=20_000_000 + queued + waited_for_cpu())
+                  slack_ns=20_000_000, queued_ns=queued + waited_for_cpu())
 
 
 def pipeline():
