@@ -390,6 +390,10 @@ static int solve_with_room(struct iot_pieces *pieces, struct iot_subgraph *part)
     return err;
 }
 
+/* By node, what parts are found with has the room of the sags, which are not needed by then. */
+_Static_assert(sizeof(struct iot_sag) == sizeof(struct iot_line) + 4 * sizeof(uint32_t),
+               "the room of a node");
+
 int iot_pieces_init(struct iot_pieces *pieces, const struct iot_dag *dag, int64_t *share,
                     int64_t budget)
 {
@@ -401,18 +405,17 @@ int iot_pieces_init(struct iot_pieces *pieces, const struct iot_dag *dag, int64_
         .sags = malloc(n * sizeof(*pieces->sags)),
         .never = malloc((n_slots + 1) * sizeof(*pieces->never)),
         .needed = malloc(n * sizeof(*pieces->needed)),
-        .nodes = malloc(n * sizeof(*pieces->nodes)),
-        .kept_to = malloc(n * sizeof(*pieces->kept_to)),
         .kept = malloc((n_slots + 1) * sizeof(*pieces->kept)),
-        .root = malloc(n * sizeof(*pieces->root)),
-        .way = malloc(n * sizeof(*pieces->way)),
-        .place = malloc(n * sizeof(*pieces->place)),
         .sums = malloc((n_slots + 1) * sizeof(*pieces->sums)),
     };
-    bool complete = pieces->sags && pieces->never && pieces->needed && pieces->nodes &&
-                    pieces->kept_to && pieces->kept && pieces->root && pieces->way &&
-                    pieces->place && pieces->sums;
-    return complete ? 0 : -ENOMEM;
+    if (!pieces->sags || !pieces->never || !pieces->needed || !pieces->kept || !pieces->sums)
+        return -ENOMEM;
+    pieces->way = (struct iot_line *)pieces->sags;
+    pieces->root = (uint32_t *)(pieces->way + n);
+    pieces->place = pieces->root + n;
+    pieces->nodes = pieces->place + n;
+    pieces->kept_to = pieces->nodes + n;
+    return 0;
 }
 
 size_t iot_pieces_open(struct iot_pieces *pieces, const struct iot_dag *dag,
@@ -448,12 +451,7 @@ void iot_pieces_free(struct iot_pieces *pieces)
     free(pieces->sags);
     free(pieces->never);
     free(pieces->needed);
-    free(pieces->nodes);
-    free(pieces->kept_to);
     free(pieces->kept);
-    free(pieces->root);
-    free(pieces->way);
-    free(pieces->place);
     free(pieces->sums);
     *pieces = (struct iot_pieces){0};
 }

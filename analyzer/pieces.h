@@ -15,7 +15,7 @@ struct iot_pieces {
     struct iot_subgraph *todo;
     struct iot_longest spare; /* room that is free while parts are solved */
     /* Room, by node or slot of the whole graph. */
-    struct iot_sag *sags; /* by node */
+    struct iot_sag *sags; /* by node; the room of nodes, kept_to, root, way and place, too */
     bool *never;          /* by slot: it is on no longest path within the interval */
     /* What was found since the last node that all paths go through: */
     uint8_t *needed;   /* by node: an edge kept leads from it */
