@@ -40,6 +40,12 @@ struct iot_longest {
     uint32_t *slot; /* the slot that the path comes in by; not set for node 0 */
 };
 
+/* An interval of lambda, and the longest paths at its two ends. */
+struct iot_interval {
+    struct iot_lambda left, right;
+    struct iot_longest at_left, at_right;
+};
+
 /* (a - b at lambda) times the denominator, exactly: differences are below 2^62, fractions' parts
  * at most 2^53. */
 static inline __int128 iot_line_difference(struct iot_line a, struct iot_line b,

@@ -7,6 +7,13 @@
 #define BUDGET_REPLAYS 50
 #define BUDGET_LEAST ((int64_t)1 << 26)
 
+/* So many steps at most to one of the curve. */
+#define FINE_MOST 32
+
+/* One node of so many left with a choice is: */
+#define MANY 8  /* more than to be taken apart in less time than it is replayed in */
+#define FEW 128 /* not too many in twice the width either, it seems */
+
 static int note_ends(struct iot_exposure *x, const struct iot_replay *r, int step)
 {
     int64_t t = x->curve[IOT_CURVE_STEPS - step].t_ns;
@@ -21,30 +28,84 @@ static int note_ends(struct iot_exposure *x, const struct iot_replay *r, int ste
     return 0;
 }
 
+/* lambda in steps of which `fine` are one of the curve. */
+static struct iot_lambda lambda_at(int64_t step, int64_t fine)
+{
+    return (struct iot_lambda){step, IOT_CURVE_STEPS * fine};
+}
+
+static int note(struct iot_exposure *x, const struct iot_replay *r, int64_t step, int64_t fine)
+{
+    int64_t k = step / fine;
+
+    if (step % fine)
+        return 0;
+    x->curve[IOT_CURVE_STEPS - k] = (struct iot_curve_point){
+        {k, IOT_CURVE_STEPS}, iot_line_ns(r->longest.at[r->dag.n_nodes - 1], r->lambda)};
+    return note_ends(x, r, (int)k);
+}
+
+/* So many steps to one of the curve that the bounds of sags have room. */
+static int64_t finest(const struct iot_graph *g)
+{
+    int64_t t1_ns = g->nodes[g->end].time_ns + g->replay_error_ns - g->nodes[g->start].time_ns;
+    int64_t fine = FINE_MOST;
+
+    while (fine > 1 && t1_ns >= IOT_SAG_LENGTH_MAX / (IOT_CURVE_STEPS * fine))
+        fine /= 2;
+    return fine;
+}
+
+/* Replays up to `width` steps from the interval's left end; half as far, and so on, where so much
+ * would be open that another replay takes less time than to take that apart. Returns how far. */
+static int64_t replay_on(struct iot_replay *r, struct iot_pieces *pieces, struct iot_interval *v,
+                         int64_t left, int64_t width, int64_t fine, size_t *n_open)
+{
+    for (;; width /= 2) {
+        v->right = lambda_at(left + width, fine);
+        iot_replay_run(r, v->right);
+        v->at_right = r->longest;
+        *n_open = iot_pieces_open(pieces, &r->dag, v);
+        bool done = width == 1 || *n_open <= r->dag.n_nodes / MANY || pieces->budget <= 0;
+        if (!done || (left + width) % fine)
+            pieces->budget -= r->dag.in_first[r->dag.n_nodes];
+        if (done)
+            return width;
+    }
+}
+
 /* Replays step by step from lambda 0 to 1, and takes apart each interval between. `before` is
- * room for the replay before, and for what is taken apart. */
+ * room for the replay before, and for what is taken apart.
+ *
+ * The wider an interval, the more is open, and far from in proportion: from some width on, nearly
+ * all. Which that is depends on how many lanes are about as long, hardly on how long the
+ * run is, and it changes along lambda. */
 static int add_shares(struct iot_exposure *x, struct iot_replay *r, struct iot_longest *before,
                       struct iot_pieces *pieces)
 {
-    struct iot_interval v = {0};
+    const int64_t fine = finest(r->graph), end = IOT_CURVE_STEPS * fine;
+    int64_t step = 0, width = fine;
+    struct iot_interval v = {.right = IOT_LAMBDA_0};
+    size_t n_open;
 
-    for (int step = 0; step <= IOT_CURVE_STEPS; step++) {
-        v.left = v.right;
-        v.right = (struct iot_lambda){step, IOT_CURVE_STEPS};
+    iot_replay_run(r, v.right);
+    int err = note(x, r, 0, fine);
+    while (step < end && !err) {
         struct iot_longest now = *before;
         *before = r->longest;
         r->longest = now;
-        struct iot_line line = iot_replay_run(r, v.right);
-        x->curve[IOT_CURVE_STEPS - step] =
-            (struct iot_curve_point){v.right, iot_line_ns(line, v.right)};
-        if (note_ends(x, r, step))
-            return -ENOMEM;
+        v.left = v.right;
         v.at_left = *before;
-        v.at_right = r->longest;
-        if (step > 0 && iot_pieces_add(pieces, &r->dag, &v))
+        width = replay_on(r, pieces, &v, step, width, fine, &n_open);
+        step += width;
+        if (iot_pieces_add(pieces, &r->dag, &v))
             return -ENOMEM;
+        err = note(x, r, step, fine);
+        bool wider = n_open < r->dag.n_nodes / FEW || pieces->budget <= 0;
+        if (wider && 2 * width <= fine && step % (2 * width) == 0)
+            width *= 2;
     }
-    return 0;
+    return err;
 }
 
 /* Hands out to the calls, in their order, what their edge's share of their service comes to.

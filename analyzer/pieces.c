@@ -3,7 +3,8 @@
  * the graph is taken apart at an interval of lambda:
  *
  *  - An edge that is nowhere in the interval on a longest path to its node is dropped, and what
- *    then leads to the last node no more.
+ *    then leads to the last node no more. Tangents at the ends say of which edges that is so
+ *    where the interval or the graph is small, and sag.c of the others.
  *  - Where all paths left go through one node, the graph falls into two parts, one after the
  *    other. A part of a single edge is on the longest path all over the interval.
  *  - In any other part, a node that one edge is left to is left out, as there is nothing to choose:
@@ -24,6 +25,10 @@
 #include <string.h>
 
 #define NONE UINT32_MAX
+
+/* If one node of so many at most is left with a choice, a pass to rule out more takes longer than
+ * what it saves. */
+#define ENOUGH 64
 
 struct iot_subgraph {
     struct iot_subgraph *next;
@@ -138,35 +143,54 @@ static double gap(struct iot_line a, struct iot_line b, struct iot_lambda lambda
     return high || d > INT64_MAX ? (double)high * 0x1p64 + (double)(uint64_t)d : (double)(int64_t)d;
 }
 
-/* Is the slot shorter than the longest path to its node all over the inside of the interval?
- *
- * The longest path to the node, V, is at least its tangents at the ends, L and R. The slot's
- * own length is convex, so at most its chord. With u = V - R at the left end, w = V - L at the
- * right end, L and R cross at u / (u + w) of the way, u w / (u + w) below the chord of V; the
- * slot's chord is there (w left + u right) / (u + w) below that of V, if `left` and `right` is
- * what it lacks at the ends. Tangents less chord is convex with its one corner there. Every
- * figure here is >= 0 and as good as a double, so the margin covers the rounding. Those of one end
- * are all in the same measure, whatever it is. */
-static bool never_longest(double u, double w, double left, double right)
+static void need_last(struct iot_pieces *f, const struct iot_dag *dag)
 {
-    if (u == 0 || w == 0) /* V is a line */
-        return left + right > 0;
-    return w * left + u * right > u * w * (1 + 1e-12);
+    memset(f->needed, 0, dag->n_nodes);
+    f->needed[dag->n_nodes - 1] = 1;
+}
+
+/* Rules out slots into p by the tangents at the ends, which the longest path to p is not below, and
+ * which are a bump below its chord. A slot's own length is convex, and so not above its chord. */
+static void rule_out_into(struct iot_pieces *f, const struct iot_dag *dag,
+                          const struct iot_interval *v, uint32_t p)
+{
+    const struct iot_line *l = v->at_left.at, *r = v->at_right.at;
+    double u = gap(l[p], r[p], v->left), w = gap(r[p], l[p], v->right);
+
+    for (uint32_t k = dag->in_first[p]; k < dag->in_first[p + 1]; k++)
+        f->never[k] = iot_never_longest(u, w, gap(l[p], iot_dag_extend(dag, k, l), v->left),
+                                        gap(r[p], iot_dag_extend(dag, k, r), v->right));
+}
+
+/* From the last node down, of slots into nodes that are needed. Returns at how many nodes a choice
+ * is left; if it is more than `most`, it was given up there. */
+static size_t rule_out(struct iot_pieces *f, const struct iot_dag *dag,
+                       const struct iot_interval *v, size_t most)
+{
+    size_t n_open = 0;
+
+    need_last(f, dag);
+    for (uint32_t p = (uint32_t)dag->n_nodes; p-- > 0 && n_open <= most;) {
+        if (!f->needed[p])
+            continue;
+        rule_out_into(f, dag, v, p);
+        uint32_t left = 0;
+        for (uint32_t k = dag->in_first[p]; k < dag->in_first[p + 1]; k++) {
+            left += !f->never[k];
+            f->needed[dag->src[k]] |= !f->never[k];
+        }
+        n_open += left > 1;
+    }
+    return n_open;
 }
 
 /* Notes node p and those of its slots that are kept. Returns how many nodes are newly needed. */
-static size_t keep(struct iot_pieces *f, const struct iot_dag *dag, const struct iot_interval *v,
-                   uint32_t p)
+static size_t keep(struct iot_pieces *f, const struct iot_dag *dag, uint32_t p)
 {
-    const struct iot_line *l = v->at_left.at, *r = v->at_right.at;
-    uint32_t first = dag->in_first[p], end = dag->in_first[p + 1];
-    bool choice = end - first > 1;
-    double u = choice ? gap(l[p], r[p], v->left) : 0, w = choice ? gap(r[p], l[p], v->right) : 0;
     size_t more = 0;
 
-    for (uint32_t k = first; k < end; k++) {
-        if (choice && never_longest(u, w, gap(l[p], iot_dag_extend(dag, k, l), v->left),
-                                    gap(r[p], iot_dag_extend(dag, k, r), v->right)))
+    for (uint32_t k = dag->in_first[p]; k < dag->in_first[p + 1]; k++) {
+        if (f->never[k])
             continue;
         f->kept[f->n_kept++] = k;
         more += !f->needed[dag->src[k]];
@@ -266,8 +290,7 @@ static int take_apart(struct iot_pieces *f, struct iot_subgraph *up, const struc
     size_t pending = 1; /* nodes needed that are still to come */
 
     f->n_kept = f->n_nodes = 0;
-    memset(f->needed, 0, dag->n_nodes);
-    f->needed[dag->n_nodes - 1] = 1;
+    need_last(f, dag);
     for (uint32_t p = (uint32_t)dag->n_nodes; p-- > 0;) {
         if (!f->needed[p])
             continue;
@@ -279,7 +302,7 @@ static int take_apart(struct iot_pieces *f, struct iot_subgraph *up, const struc
                 return -ENOMEM;
             f->n_kept = f->n_nodes = 0;
         }
-        pending += keep(f, dag, v, p);
+        pending += keep(f, dag, p);
     }
     return 0;
 }
@@ -343,8 +366,12 @@ static int solve(struct iot_pieces *pieces, struct iot_subgraph *part,
     }
     struct iot_interval left = {part->left, cross, room[0], room[2]};
     struct iot_interval right = {cross, part->right, room[2], room[1]};
+    rule_out(pieces, &part->dag, &left, SIZE_MAX);
     int err = take_apart(pieces, part, &part->dag, &left);
-    return err ? err : take_apart(pieces, part, &part->dag, &right);
+    if (err)
+        return err;
+    rule_out(pieces, &part->dag, &right, SIZE_MAX);
+    return take_apart(pieces, part, &part->dag, &right);
 }
 
 static int solve_with_room(struct iot_pieces *pieces, struct iot_subgraph *part)
@@ -363,6 +390,10 @@ static int solve_with_room(struct iot_pieces *pieces, struct iot_subgraph *part)
     return err;
 }
 
+/* By node, what parts are found with has the room of the sags, which are not needed by then. */
+_Static_assert(sizeof(struct iot_sag) == sizeof(struct iot_line) + 4 * sizeof(uint32_t),
+               "the room of a node");
+
 int iot_pieces_init(struct iot_pieces *pieces, const struct iot_dag *dag, int64_t *share,
                     int64_t budget)
 {
@@ -371,18 +402,28 @@ int iot_pieces_init(struct iot_pieces *pieces, const struct iot_dag *dag, int64_
     *pieces = (struct iot_pieces){
         .share = share,
         .budget = budget,
+        .sags = malloc(n * sizeof(*pieces->sags)),
+        .never = malloc((n_slots + 1) * sizeof(*pieces->never)),
         .needed = malloc(n * sizeof(*pieces->needed)),
-        .nodes = malloc(n * sizeof(*pieces->nodes)),
-        .kept_to = malloc(n * sizeof(*pieces->kept_to)),
         .kept = malloc((n_slots + 1) * sizeof(*pieces->kept)),
-        .root = malloc(n * sizeof(*pieces->root)),
-        .way = malloc(n * sizeof(*pieces->way)),
-        .place = malloc(n * sizeof(*pieces->place)),
         .sums = malloc((n_slots + 1) * sizeof(*pieces->sums)),
     };
-    bool complete = pieces->needed && pieces->nodes && pieces->kept_to && pieces->kept &&
-                    pieces->root && pieces->way && pieces->place && pieces->sums;
-    return complete ? 0 : -ENOMEM;
+    if (!pieces->sags || !pieces->never || !pieces->needed || !pieces->kept || !pieces->sums)
+        return -ENOMEM;
+    pieces->way = (struct iot_line *)pieces->sags;
+    pieces->root = (uint32_t *)(pieces->way + n);
+    pieces->place = pieces->root + n;
+    pieces->nodes = pieces->place + n;
+    pieces->kept_to = pieces->nodes + n;
+    return 0;
+}
+
+size_t iot_pieces_open(struct iot_pieces *pieces, const struct iot_dag *dag,
+                       const struct iot_interval *interval)
+{
+    size_t few = dag->n_nodes / ENOUGH;
+    size_t n_open = rule_out(pieces, dag, interval, few);
+    return n_open <= few ? n_open : iot_sag_never(dag, interval, pieces->sags, pieces->never);
 }
 
 int iot_pieces_add(struct iot_pieces *pieces, const struct iot_dag *dag,
@@ -407,13 +448,10 @@ void iot_pieces_free(struct iot_pieces *pieces)
         pieces->todo = part->next;
         done(pieces, part);
     }
+    free(pieces->sags);
+    free(pieces->never);
     free(pieces->needed);
-    free(pieces->nodes);
-    free(pieces->kept_to);
     free(pieces->kept);
-    free(pieces->root);
-    free(pieces->way);
-    free(pieces->place);
     free(pieces->sums);
     *pieces = (struct iot_pieces){0};
 }
