@@ -299,8 +299,14 @@ class Schedule:
         self.steps = [("kernel", 7, 20)]  # one that its launch alone holds back
         recorded = []
         for _ in range(40):
-            kind = pick.choice(["kernel", "copy", "copy", "work", "sync", "record", "wait"])
+            kind = pick.choice(["kernel", "copy", "copy", "work", "sync", "record", "wait", "chain"])
             stream = pick.choice([7, 20, 21])
+            if kind == "chain":  # through streams that run nothing
+                for stream in pick.choices([30, 31, 20], k=pick.randint(1, 3)) if recorded else []:
+                    self.steps.append(("wait", stream, recorded[-1]))
+                    recorded.append(len(self.steps))
+                    self.steps.append(("record", stream, 0))
+                continue
             if kind == "wait":
                 if recorded:
                     self.steps.append((kind, stream, pick.choice(recorded)))
@@ -320,7 +326,7 @@ class Schedule:
                     profile.add("op", "aten::mm", start, now)
                 continue
             if kind == "sync":
-                now = max(now, last.get(stream, 0))
+                now = max(now, last.get(stream, 0), waits.get(stream, 0))
                 if profile:
                     profile.call("cudaStreamSynchronize", start, now, number)
                     profile.sync("Stream Sync", start, now, number, stream)
@@ -328,7 +334,7 @@ class Schedule:
                 continue
             now += self.CALL
             if kind == "record":
-                events[k] = (last.get(stream, 0), number, stream)
+                events[k] = (max(last.get(stream, 0), waits.get(stream, 0)), number, stream)
                 if profile:
                     profile.call("cudaEventRecord", start, now, number)
             elif kind == "wait":

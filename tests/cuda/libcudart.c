@@ -11,7 +11,7 @@
 #include "tests/cuda/standin_gpu.h"
 
 struct CUevent_st {
-    uint64_t at_ns;
+    uint64_t at_ns; /* 0: never recorded */
 };
 
 /* --- a call, as it is told --- */
@@ -287,7 +287,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 {
     ENTER(cudaEventRecord, v3020, event, stream);
-    uint64_t now = gpu_now(), end = gpu_end(stream_of(stream));
+    uint64_t now = gpu_now(), end = gpu_mark(stream_of(stream));
     event->at_ns = now > end ? now : end;
     LEAVE(cudaSuccess);
 }
@@ -295,9 +295,8 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)
 {
     ENTER(cudaStreamWaitEvent, v3020, stream, event, flags);
-    struct gpu_stream *s = stream_of(stream);
-    if (event->at_ns > s->wait_ns)
-        s->wait_ns = event->at_ns;
+    if (event->at_ns)
+        gpu_hold(stream_of(stream), event->at_ns);
     LEAVE(cudaSuccess);
 }
 
