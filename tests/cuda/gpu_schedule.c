@@ -133,8 +133,8 @@ int main(int argc, char **argv)
 {
     static char said[SAID_BYTES];
     MUST(argc > 1 && argc <= THREADS + 1);
-    setvbuf(stdout, said, _IOFBF,
-            sizeof said); /* no output but at the exit: it would be I/O, too */
+    /* No output but at the exit: it would be I/O, too. */
+    setvbuf(stdout, said, _IOFBF, sizeof said);
     gpu_moves_nothing = 1;
     pageable = host_memory(0, BYTES);
     pinned = host_memory(1, BYTES);

@@ -195,6 +195,24 @@ cudaError_t cudaMemcpyBatchAsync(void *const *to, const void *const *from, const
     LEAVE(cudaSuccess);
 }
 
+/* Slices have no rows between them. */
+cudaError_t cudaMemcpy3DBatchAsync(size_t count, struct cudaMemcpy3DBatchOp *list,
+                                   unsigned long long flags, cudaStream_t stream)
+{
+    ENTER(cudaMemcpy3DBatchAsync, v13000, count, list, flags, stream);
+    for (size_t k = 0; k < count; k++) {
+        const struct cudaMemcpy3DBatchOp *o = &list[k];
+        size_t width = o->extent.width, from = o->src.op.ptr.rowLength,
+               to = o->dst.op.ptr.rowLength;
+        struct gpu_op op = copy_of(o->dst.op.ptr.ptr, o->src.op.ptr.ptr, width, 1);
+        op.height = o->extent.height * o->extent.depth;
+        op.from_pitch = from ? from : width;
+        op.to_pitch = to ? to : width;
+        run(stream, &op, CORRELATION);
+    }
+    LEAVE(cudaSuccess);
+}
+
 static struct gpu_op set_of(void *to, size_t pitch, int value, size_t width, size_t height)
 {
     return (struct gpu_op){.what = GPU_SET,
