@@ -29,7 +29,7 @@ int iot_streams_meet(struct iot_gpu_streams *s, int64_t number, unsigned kind,
                      const struct iot_lane *lane)
 {
     size_t n, at = place_of(s, number);
-    if (number < 0)
+    if (number < 0 && !lane) /* a call that does not say */
         return 0;
     iot_streams_of(s, number, &n);
     for (size_t k = at; k < at + n && !lane; k++)

@@ -181,11 +181,19 @@ static int run(struct pass *p, size_t i)
 
 /* --- events --- */
 
+/* Those that a call names; below 0 it does not. */
+static struct iot_stream *named(const struct pass *p, int64_t stream, size_t *n)
+{
+    struct iot_stream *s = iot_streams_of(&p->streams, stream, n);
+    *n = stream < 0 ? 0 : *n;
+    return s;
+}
+
 static int record(struct pass *p, size_t i)
 {
     struct record *r = record_of(p, i);
     size_t n = 0;
-    struct iot_stream *s = r ? iot_streams_of(&p->streams, r->stream, &n) : NULL;
+    struct iot_stream *s = r ? named(p, r->stream, &n) : NULL;
     for (size_t k = 0; k < n; k++) {
         if (iot_streams_ask(&p->streams, &s[k]) ||
             (r->is_awaited &&
@@ -200,7 +208,7 @@ static int record(struct pass *p, size_t i)
 static int add_last(struct pass *p, int64_t stream, struct iot_gpu_ends *ends)
 {
     size_t n;
-    struct iot_stream *s = iot_streams_of(&p->streams, stream, &n);
+    struct iot_stream *s = named(p, stream, &n);
     for (size_t k = 0; k < n; k++)
         if (s[k].last != IOT_NO_INDEX &&
             iot_gpu_ends_add(ends, p->launched->links->lane_of, (struct iot_gpu_end){s[k].last, 1}))
@@ -214,7 +222,7 @@ static int event_wait(struct pass *p, size_t i)
     const uint32_t *lanes = p->launched->links->lane_of;
     struct record *r = record_of(p, i);
     size_t n;
-    struct iot_stream *s = iot_streams_of(&p->streams, e->result[i], &n);
+    struct iot_stream *s = named(p, e->result[i], &n);
     for (size_t k = 0; k < n && e->arg[i]; k++) { /* else it was never recorded */
         if (iot_streams_ask(&p->streams, &s[k]) ||
             (r ? iot_gpu_ends_join(&s[k].next, lanes, &r->ends, 1)
@@ -287,7 +295,7 @@ static int sync(struct pass *p, size_t i)
     int64_t stream = (int64_t)e->arg[i] - 1;
     struct record *r = record_of(p, i);
     size_t n;
-    struct iot_stream *s = iot_streams_of(&p->streams, stream, &n);
+    struct iot_stream *s = named(p, stream, &n);
     if (kind == IOT_SYNC_CONTEXT)
         return sync_context(p, i, e->arg[i]);
     if (r)

@@ -282,6 +282,20 @@ class KnownAnswers(Case):
             {"ph": "X", "name": "other", "pid": 1, "tid": 2, "ts": 3, "dur": 1}]))
         self.assertEqual(self.imported(path)["wall_ns"], 9500)
 
+    def test_a_stream_below_zero(self):
+        """The number is nobody's: a wait that names no stream is none for it."""
+        profile = Profile()
+        profile.call("cudaLaunchKernel", 0, 5, 1)
+        profile.kernel(10, 40, 1, -1)
+        profile.call("cudaEventRecord", 41, 42, 2)
+        profile.call("cudaStreamWaitEvent", 43, 44, 3)
+        profile.sync("Stream Wait Event", 43, 43, 3, -1, wait_on_stream=-1,
+                     wait_on_cuda_event_record_corr_id=2)
+        profile.call("cudaLaunchKernel", 45, 46, 4)
+        profile.kernel(50, 60, 4, -1)
+        report = self.imported(profile)
+        self.assertEqual(report["model"]["cut_edges"], 0)
+
     def test_folder_is_not_overwritten(self):
         self.imported(blocking())
         before = sorted(self.trace.iterdir())

@@ -62,7 +62,8 @@ static void define(unsigned p, const uint8_t *kinds)
                                                                .t0 = 1000,
                                                                .t1 = 1000,
                                                                .result = kinds[s] >> 6 & 1,
-                                                               .offset = stream_of(kinds[s] & 15),
+                                                               .offset = stream_of(kinds[s] & 15) -
+                                                                         (kinds[s] >> 7) * STREAMS,
                                                                .obj2 = kinds[s] >> 4 & 3,
                                                                .addr = 1});
 }
