@@ -22,7 +22,7 @@ struct iot_stream *iot_streams_of(const struct iot_gpu_streams *s, int64_t numbe
     size_t first = place_of(s, number);
     for (*n = 0; first + *n < s->n && s->list[first + *n].number == number;)
         ++*n;
-    return s->list + first;
+    return s->n ? s->list + first : NULL;
 }
 
 int iot_streams_meet(struct iot_gpu_streams *s, int64_t number, unsigned kind,

@@ -70,7 +70,9 @@ static void define(unsigned p, const uint8_t *kinds)
 
 static int64_t size_of(uint8_t size)
 {
-    return size < 128 ? size : size < 192 ? INT64_C(1) << (size & 63) : INT64_MIN >> (size & 63);
+    return size < 128   ? size
+           : size < 192 ? (int64_t)(UINT64_C(1) << (size & 63))
+                        : INT64_MIN >> (size & 63);
 }
 
 static uint64_t said_of(const struct event *e, uint16_t op)
