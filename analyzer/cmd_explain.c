@@ -11,7 +11,7 @@
 #include "analyzer/steps.h"
 #include "analyzer/find_file.h"
 
-enum { FILES_MAX = 16, NEAREST = 3 };
+enum { FILES_MAX = 16, SHOWN = 3 };
 
 struct options {
     const char *folder, *path, *rules;
@@ -38,17 +38,6 @@ const struct iot_synopsis iot_synopsis_explain = {
     .options = options,
 };
 
-/* Together with a message about them, what still fits of their names. */
-static void name_files(const struct iot_trace *t, const uint32_t *files, size_t n, char *text,
-                       size_t room)
-{
-    size_t at = 0;
-    text[0] = '\0';
-    for (size_t k = 0; k < n && at < room; k++)
-        at +=
-            (size_t)snprintf(text + at, room - at, "%s%s", k ? ", " : "", t->files[files[k]].name);
-}
-
 /* Copies of a GPU in one direction are several, by the file whose bytes they are. */
 static bool are_one_name(const struct iot_trace *t, const uint32_t *files, size_t n)
 {
@@ -64,9 +53,7 @@ static int find(const struct iot_trace *t, const struct options *o, uint32_t *fi
     char names[2048];
     *n = iot_files_find(t, o->path, files, t->n_files);
     if (!*n) {
-        size_t near = iot_files_nearest(t, o->path, files, NEAREST);
-        name_files(t, files, near, names, sizeof names);
-        if (near)
+        if (iot_files_near(t, o->path, names, sizeof names))
             iot_error("explain: no file '%s' in this run; near it are %s", o->path, names);
         else
             iot_error(
@@ -75,8 +62,8 @@ static int find(const struct iot_trace *t, const struct options *o, uint32_t *fi
         return IOT_EXIT_USAGE;
     }
     if (*n > 1 && !strpbrk(o->path, "*?[") && !are_one_name(t, files, *n)) {
-        size_t shown = *n < NEAREST ? *n : NEAREST;
-        name_files(t, files, shown, names, sizeof names);
+        size_t shown = *n < SHOWN ? *n : SHOWN;
+        iot_files_names(t, files, shown, names, sizeof names);
         iot_error("explain: '%s' is %zu files, %s%s; say more of the path", o->path, *n, names,
                   shown < *n ? ", ..." : "");
         return IOT_EXIT_USAGE;
@@ -126,7 +113,7 @@ static int explain_trace(struct iot_trace *t, const struct options *o,
     struct iot_classes classes = {0};
     struct iot_explainer explainer = {0};
     struct iot_steps steps = {0};
-    uint32_t *files = malloc((t->n_files + NEAREST) * sizeof *files);
+    uint32_t *files = malloc((t->n_files + 1) * sizeof *files);
     size_t n;
     if (!files) {
         iot_error("explain: out of memory for a run of %zu files", t->n_files);

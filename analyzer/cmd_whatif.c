@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyzer/cmd.h"
+#include "analyzer/find_file.h"
 #include "analyzer/json_out.h"
 #include "analyzer/out_file.h"
 #include "analyzer/path_glob.h"
@@ -202,6 +203,29 @@ static void write_json(FILE *out, const struct iot_whatif *w)
 
 /* --- from the folder to the page --- */
 
+static int is_of_any(const struct iot_report *r, const char *glob)
+{
+    for (size_t k = 0; k < r->n_files; k++)
+        if (iot_path_matches(r->files[k].path, glob))
+            return 1;
+    return 0;
+}
+
+static void nothing_selected(const char *folder, const struct options *options,
+                             const struct iot_report *r)
+{
+    char names[2048];
+    for (size_t k = 0; k < options->globs.n; k++) {
+        const char *glob = options->globs.texts[k];
+        if (is_of_any(r, glob) || !iot_files_near(r->trace, glob, names, sizeof names))
+            continue;
+        iot_error("whatif: %s: no file is like '%s'; near it are %s", folder, glob, names);
+        return;
+    }
+    iot_error("whatif: %s: no I/O of this run is selected; 'iotrace report' lists its files",
+              folder);
+}
+
 static int answer(const char *folder, const struct options *options, const struct iot_report *r)
 {
     uint8_t *selected = select_calls(options, r);
@@ -225,8 +249,7 @@ static int answer(const char *folder, const struct options *options, const struc
         return IOT_EXIT_USAGE;
     }
     if (!w.calls) {
-        iot_error("whatif: %s: no I/O of this run is selected; 'iotrace report' lists its files",
-                  folder);
+        nothing_selected(folder, options, r);
         return IOT_EXIT_USAGE;
     }
     struct iot_out_file out;

@@ -73,8 +73,8 @@ struct iot_correlated *iot_correlated_list(const struct iot_trace *t, int (*want
     return list;
 }
 
-uint32_t iot_correlated_find(const struct iot_correlated *list, size_t n, uint32_t process,
-                             uint64_t correlation)
+size_t iot_correlated_index(const struct iot_correlated *list, size_t n, uint32_t process,
+                            uint64_t correlation)
 {
     struct iot_correlated wanted = {correlation, process, 0};
     size_t low = 0, high = n;
@@ -85,9 +85,15 @@ uint32_t iot_correlated_find(const struct iot_correlated *list, size_t n, uint32
         else
             high = middle;
     }
-    return low < n && list[low].process == process && list[low].correlation == correlation
-               ? list[low].event
-               : IOT_NO_INDEX;
+    return low < n && list[low].process == process && list[low].correlation == correlation ? low
+                                                                                           : n;
+}
+
+uint32_t iot_correlated_find(const struct iot_correlated *list, size_t n, uint32_t process,
+                             uint64_t correlation)
+{
+    size_t k = iot_correlated_index(list, n, process, correlation);
+    return k < n ? list[k].event : IOT_NO_INDEX;
 }
 
 int iot_gpu_finish(struct iot_trace *t, struct iot_files *files)

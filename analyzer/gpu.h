@@ -26,9 +26,14 @@ static inline int iot_lane_is_stream(const struct iot_lane *lane)
 }
 
 /* Its context: CUPTI's number, where the recording has it. */
+static inline int64_t iot_context_of(int64_t stream)
+{
+    return stream / IOT_STREAMS_OF_CONTEXT + 1;
+}
+
 static inline int64_t iot_lane_context(const struct iot_lane *lane)
 {
-    return lane->stream / IOT_STREAMS_OF_CONTEXT + 1;
+    return iot_context_of(lane->stream);
 }
 
 int iot_has_streams(const struct iot_trace *trace);
@@ -73,7 +78,10 @@ struct iot_correlated {
 /* The events of a trace for which `wanted` is true, in order; NULL without memory. */
 struct iot_correlated *iot_correlated_list(const struct iot_trace *trace,
                                            int (*wanted)(unsigned op), size_t *n);
-/* The first with the number; IOT_NO_INDEX: none. */
+/* Where the first with the number is in the list; n: nowhere. */
+size_t iot_correlated_index(const struct iot_correlated *list, size_t n, uint32_t process,
+                            uint64_t correlation);
+/* Its event; IOT_NO_INDEX: none. */
 uint32_t iot_correlated_find(const struct iot_correlated *list, size_t n, uint32_t process,
                              uint64_t correlation);
 

@@ -135,6 +135,19 @@ struct cuda_copy_3d {
     uint32_t kind;
 };
 
+/* struct cudaMemcpy3DBatchOp and CUDA_MEMCPY3D_BATCH_OP: lengths are in elements, which are bytes
+ * where both ends are pointers. */
+enum { CUDA_OPERAND_POINTER = 1 };
+struct cuda_operand {
+    uint32_t type;
+    uint64_t address, row, layer, unused; /* of a pointer */
+};
+struct cuda_batched_3d {
+    struct cuda_operand source, target;
+    uint64_t width, height, depth;
+    uint32_t order, flags;
+};
+
 /* CUmemorytype */
 enum { CU_MEMORY_HOST = 1, CU_MEMORY_UNIFIED = 4 };
 

@@ -38,10 +38,12 @@ static uint8_t *take_buffer(void)
     for (int k = 0; k < BUFFERS; k++) {
         if (__atomic_exchange_n(&buffers[k].busy, 1, __ATOMIC_ACQUIRE))
             continue;
-        if (!buffers[k].memory)
-            buffers[k].memory = iot_cupti_pages(BUFFER_BYTES);
-        if (buffers[k].memory)
-            return buffers[k].memory;
+        uint8_t *memory = buffers[k].memory;
+        if (!memory)
+            __atomic_store_n(&buffers[k].memory, memory = iot_cupti_pages(BUFFER_BYTES),
+                             __ATOMIC_RELAXED);
+        if (memory)
+            return memory;
         __atomic_store_n(&buffers[k].busy, 0, __ATOMIC_RELEASE);
         break;
     }
@@ -52,7 +54,7 @@ static uint8_t *take_buffer(void)
 static void give_buffer_back(uint8_t *memory)
 {
     for (int k = 0; k < BUFFERS; k++)
-        if (buffers[k].memory == memory) {
+        if (__atomic_load_n(&buffers[k].memory, __ATOMIC_RELAXED) == memory) {
             if (iot_writer->kernel(SYS_madvise, (long)(uintptr_t)memory, BUFFER_BYTES,
                                    MADV_DONTNEED, 0, 0, 0))
                 memset(memory, 0, BUFFER_BYTES);

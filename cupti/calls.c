@@ -4,6 +4,7 @@
  * Streams and events are told by what their handles stood for when the call was made: so a wait is
  * joined to the record that it waits for without a record of CUPTI's about either.
  */
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,6 +50,7 @@ struct known {
 #define ARG_PITCHED_FROM_ARRAY IOT_COPY_PITCHED_FROM_ARRAY
 #define ARG_BLOCK IOT_COPY_BLOCK
 #define ARG_BATCH IOT_COPY_BATCH
+#define ARG_BLOCKS IOT_COPY_BLOCKS
 #define ARG_NO_HOST IOT_COPY_NO_HOST
 #define ARG_DRIVER_HTOD IOT_COPY_DRIVER_HTOD
 #define ARG_DRIVER_DTOH IOT_COPY_DRIVER_DTOH
@@ -104,9 +106,10 @@ uint32_t iot_calls_outer(uint32_t correlation)
     return at >> 32 == correlation ? (uint32_t)at : correlation;
 }
 
-/* From which number on calls lie in the window of the run, or outside. CUPTI counts up. */
+/* From which number on calls lie in the window of the run, or outside. CUPTI counts up. Who sees a
+ * change adds it, one at a time; where an older call comes later, what it saw was before. */
 static struct {
-    uint32_t n, is_shut;
+    uint32_t busy, n, is_shut;
     struct {
         uint32_t from, is_shut;
     } at[CHANGES];
@@ -114,17 +117,21 @@ static struct {
 
 static void follow_window(uint32_t correlation, uint32_t is_shut)
 {
-    uint32_t before = !is_shut;
-    if (__atomic_load_n(&changes.is_shut, __ATOMIC_RELAXED) == is_shut ||
-        !__atomic_compare_exchange_n(&changes.is_shut, &before, is_shut, 0, __ATOMIC_ACQ_REL,
-                                     __ATOMIC_RELAXED))
+    if (__atomic_load_n(&changes.is_shut, __ATOMIC_RELAXED) == is_shut)
         return;
-    uint32_t n = __atomic_load_n(&changes.n, __ATOMIC_RELAXED);
-    if (n == CHANGES)
-        return;
-    changes.at[n].from = correlation;
-    changes.at[n].is_shut = is_shut;
-    __atomic_store_n(&changes.n, n + 1, __ATOMIC_RELEASE);
+    while (__atomic_exchange_n(&changes.busy, 1, __ATOMIC_ACQUIRE))
+        sched_yield();
+    uint32_t n = changes.n;
+    int is_later = !n || changes.at[n - 1].from < correlation;
+    if (changes.is_shut != is_shut && is_later) {
+        if (n < CHANGES) {
+            changes.at[n].from = correlation;
+            changes.at[n].is_shut = is_shut;
+            __atomic_store_n(&changes.n, n + 1, __ATOMIC_RELEASE);
+        }
+        __atomic_store_n(&changes.is_shut, is_shut, __ATOMIC_RELAXED);
+    }
+    __atomic_store_n(&changes.busy, 0, __ATOMIC_RELEASE);
 }
 
 int iot_calls_in_window(uint32_t correlation)
@@ -251,9 +258,6 @@ static void put_done(struct ended *e, int is_open)
     case RECORD:
         put_record(e, is_open);
         return;
-    case FORGET:
-        iot_handles_set(events, e->parameters[0], 0);
-        return;
     case COPY:
         if (is_open)
             put_copies(e);
@@ -293,7 +297,9 @@ static void returned(const struct known *k, const struct cupti_call *call, struc
         .per_thread = per_thread(k),
         .row = {.t0 = own->t0, .offset = call->correlation, .op = operations[k->what]}};
     int is_open = own->t0 != 0, failed = call->result && *(const int *)call->result != 0;
-    if (is_open && k->what != FORGET) {
+    if (k->what == FORGET)
+        return;
+    if (is_open) {
         e.row.t1 = iot_writer->now();
         e.row.obj = plain_name(k->name);
     }
@@ -304,20 +310,23 @@ static void returned(const struct known *k, const struct cupti_call *call, struc
         own->captures++;
     else if (k->what == CAPTURED && captures)
         own->captures--;
-    if (!failed && (!captures || k->what == FORGET))
+    if (!failed && !captures)
         put_done(&e, is_open);
-    else if (is_open && k->what != FORGET)
+    else if (is_open)
         put_call(&e);
 }
 
-/* A runtime's call is never inside another. So one of which the return was not seen is over. */
+/* A runtime's call is never inside another. So one of which the return was not seen is over. What
+ * is destroyed is forgotten before it is: when the call returns, another may have its handle. */
 static void entered(uint32_t domain, uint32_t id, const struct cupti_call *call,
-                    struct iot_gpu_call *own)
+                    struct iot_gpu_call *own, enum what what)
 {
     if (domain == CUPTI_DOMAIN_DRIVER && own->domain) {
         note_nested(call->correlation, own->correlation);
         return;
     }
+    if (what == FORGET)
+        iot_handles_set(events, *(const uint64_t *)call->parameters, 0);
     own->domain = domain;
     own->id = id;
     own->correlation = call->correlation;
@@ -344,7 +353,7 @@ void iot_calls_callback(uint32_t domain, uint32_t id, const void *data)
     if (k->what == COPY || k->what == LAUNCH || k->what == KERNEL)
         iot_streams_meet(call, per_thread(k), own);
     if (call->site == CUPTI_SITE_ENTER) {
-        entered(domain, id, call, own);
+        entered(domain, id, call, own, k->what);
     } else if (own->domain == domain && own->id == id && own->correlation == call->correlation) {
         returned(k, call, own);
         own->domain = 0;

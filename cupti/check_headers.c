@@ -165,6 +165,21 @@ SAME(cu_copy_3d, target.height, CUDA_MEMCPY3D, dstHeight);
 SAME(cu_copy_3d, width, CUDA_MEMCPY3D, WidthInBytes);
 SAME(cu_copy_3d, depth, CUDA_MEMCPY3D, Depth);
 
+#if CUPTI_API_VERSION >= 130000
+#define BATCHED(theirs, pointer)                                                                   \
+    _Static_assert(sizeof(struct cuda_batched_3d) == sizeof(theirs), #theirs);                     \
+    VALUE(CUDA_OPERAND_POINTER, pointer);                                                          \
+    SAME(cuda_batched_3d, source.type, theirs, src.type);                                          \
+    SAME(cuda_batched_3d, source.address, theirs, src.op.ptr.ptr);                                 \
+    SAME(cuda_batched_3d, source.row, theirs, src.op.ptr.rowLength);                               \
+    SAME(cuda_batched_3d, target.address, theirs, dst.op.ptr.ptr);                                 \
+    SAME(cuda_batched_3d, target.layer, theirs, dst.op.ptr.layerHeight);                           \
+    SAME(cuda_batched_3d, width, theirs, extent.width);                                            \
+    SAME(cuda_batched_3d, depth, theirs, extent.depth)
+BATCHED(struct cudaMemcpy3DBatchOp, cudaMemcpyOperandTypePointer);
+BATCHED(CUDA_MEMCPY3D_BATCH_OP, CU_MEMCPY_OPERAND_TYPE_POINTER);
+#endif
+
 /* --- parameters: the n-th of them --- */
 
 #define PARAMETER(function, name, n)                                                               \
@@ -196,6 +211,10 @@ PARAMETER(cudaMemcpyBatchAsync_v13000, sizes, 2);
 PARAMETER(cudaMemcpyBatchAsync_v13000, count, 3);
 PARAMETER(cuMemcpyBatchAsync, srcs, 1);
 PARAMETER(cuMemcpyBatchAsync_v2, count, 3);
+PARAMETER(cudaMemcpy3DBatchAsync_v13000, numOps, 0);
+PARAMETER(cudaMemcpy3DBatchAsync_v13000, opList, 1);
+PARAMETER(cuMemcpy3DBatchAsync, opList, 1);
+PARAMETER(cuMemcpy3DBatchAsync_v2, opList, 1);
 #endif
 PARAMETER(cuMemcpyHtoDAsync_v2, srcHost, 1);
 PARAMETER(cuMemcpyHtoD_v2, ByteCount, 2);

@@ -138,15 +138,37 @@ struct batch {
     uint64_t n;
 };
 
+struct blocks {
+    uint64_t n;
+    const struct cuda_batched_3d *list;
+};
+
+/* How long an element of an array is the call does not say. */
+static struct iot_touched of_operands(const struct cuda_batched_3d *c)
+{
+    const struct cuda_operand *ends[2] = {&c->source, &c->target};
+    uint64_t bytes = 0;
+    if (c->source.type != CUDA_OPERAND_POINTER || c->target.type != CUDA_OPERAND_POINTER)
+        return (struct iot_touched){0, 0, 0};
+    for (int k = 0; k < 2; k++)
+        bytes = longer(bytes, extent(c->width, c->height, c->depth,
+                                     ends[k]->row ? ends[k]->row : c->width,
+                                     ends[k]->layer ? ends[k]->layer : c->height));
+    return (struct iot_touched){c->source.address, c->target.address, bytes};
+}
+
 uint64_t iot_copies_of(enum iot_copy_form form, const void *parameters)
 {
-    const struct batch *b = parameters;
-    return form == IOT_COPY_BATCH && b->n ? b->n : 1;
+    uint64_t n = form == IOT_COPY_BATCH    ? ((const struct batch *)parameters)->n
+                 : form == IOT_COPY_BLOCKS ? ((const struct blocks *)parameters)->n
+                                           : 1;
+    return n ? n : 1;
 }
 
 struct iot_touched iot_copy_touched(enum iot_copy_form form, const void *parameters, uint64_t k)
 {
     const struct batch *b = parameters;
+    const struct blocks *blocks = parameters;
     const void *described;
     memcpy(&described, parameters, sizeof described);
     switch (form) {
@@ -155,6 +177,8 @@ struct iot_touched iot_copy_touched(enum iot_copy_form form, const void *paramet
     case IOT_COPY_BATCH:
         return k < b->n ? (struct iot_touched){b->sources[k], b->targets[k], b->bytes[k]}
                         : (struct iot_touched){0, 0, 0};
+    case IOT_COPY_BLOCKS:
+        return k < blocks->n ? of_operands(&blocks->list[k]) : (struct iot_touched){0, 0, 0};
     case IOT_COPY_BLOCK:
         return of_block(described);
     case IOT_COPY_DRIVER_PITCHED:

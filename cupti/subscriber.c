@@ -20,12 +20,17 @@ enum { PAGE = 4096, FLUSH_PERIOD_MS = 1000 };
 const struct iot_gpu_writer *iot_writer;
 
 /* In a page that a forked child finds zeroed. */
-static volatile uint32_t *on;
+static uint32_t *on;
 static void *subscriber;
 
 int iot_cupti_is_on(void)
 {
-    return on && *on;
+    return on && __atomic_load_n(on, __ATOMIC_RELAXED);
+}
+
+static void switch_to(uint32_t is_on)
+{
+    __atomic_store_n(on, is_on, __ATOMIC_RELEASE);
 }
 
 void *iot_cupti_pages(size_t bytes)
@@ -66,7 +71,7 @@ static void shut(const struct cupti_state *state)
         snprintf(end.message, sizeof end.message, "%s", message);
         __atomic_store_n(&end.is_set, 1, __ATOMIC_RELEASE);
     }
-    *on = 0;
+    switch_to(0);
 }
 
 static void callback(void *user, uint32_t domain, uint32_t id, const void *data)
@@ -193,9 +198,9 @@ static int start(void)
     }
     if (refused("cuptiGetVersion", iot_cupti.cuptiGetVersion(&version)) || subscribe())
         return -1;
-    *on = 1;
+    switch_to(1);
     if (prepare() || enable() || !iot_cupti_is_on() || atexit(finish)) {
-        *on = 0;
+        switch_to(0);
         give_back();
         return -1;
     }

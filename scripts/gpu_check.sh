@@ -3,17 +3,17 @@
 # PyTorch training, what it says of them, and what that costs. doc/gpu.md says what is checked.
 #
 #   scripts/gpu_check.sh --prepare [BUILD]      builds what is needed, to be taken along
-#   scripts/gpu_check.sh [BUILD] [CHECK...]     checks, in under six minutes
+#   scripts/gpu_check.sh [BUILD] [CHECK...]     checks, in under six minutes; all, or those named
 #   scripts/gpu_check.sh --standin PROGRAMS BUILD [CHECK...]
 #                                               the same without a GPU, on the tests' own stand-in
 #
-# BUILD (build-gpu) needs nothing of the other machine but its libc. Where it is missing it is built
-# first, with meson and Debian's packages; CUDA programs are compiled where nvcc is, else those
-# prepared in BUILD are taken. PYTHON names the Python that has PyTorch, OUT the folder for results
+# BUILD (build-gpu; a folder that is there, or has a slash) needs nothing of the other machine but its
+# libc. Where it is missing it is built first, with meson and Debian's packages; CUDA programs are
+# compiled where nvcc is, else those prepared in BUILD are taken. PYTHON names the Python that has PyTorch, OUT the folder for results
 # (iotrace-gpu-check): at most eight files of 16 MiB.
 #
-# One line a check; the last one is "N passed, N failed". Status 0 if none failed, 1 if any did,
-# 2 if nothing could be run, 77 if there is no GPU.
+# One line a check; the last one is "N passed, N failed". Status 0 if none failed, 1 if any did or it
+# was stopped (what there is by then is left in OUT), 2 if nothing could be run, 77 if there is no GPU.
 set -u
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 programs=(copies path files loop fork)
@@ -32,6 +32,8 @@ has_build() {
 # Libraries are linked into the command, so that it runs where they are not installed.
 make_build() {
     local log=$build.log
+    mkdir -p "$(dirname "$build")" 2>/dev/null && touch "$log" 2>/dev/null ||
+        die "$build: cannot be made; name a folder that can be written to"
     command -v meson >/dev/null && command -v ninja >/dev/null ||
         die "$build: not there, and no meson and ninja to build it; run --prepare elsewhere and take $build along"
     { [ -f "$build/build.ninja" ] || meson setup "$build" "$top" --buildtype=release \
@@ -116,16 +118,23 @@ case "${1:-}" in
 --standin)
     [ $# -ge 3 ] || die "--standin needs the folder of the stand-in's programs, and a build"
     out=${OUT:-$PWD/iotrace-gpu-check}
-    standins=$(cd "$2" && pwd) && build=$(cd "$3" && pwd) || die "--standin: the folders are not there"
+    standins=$(cd "$2" 2>/dev/null && pwd) && build=$(cd "$3" 2>/dev/null && pwd) || die "--standin: the folders are not there"
     export LD_LIBRARY_PATH=$standins${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
     exec "$python" "$top/tests/cuda/gpu_check.py" --build "$build" --programs "$standins" --out "$out" \
         --seconds "$seconds" --standin "${@:4}"
     ;;
+-h | --help)
+    sed -n '2,/^set -u/ { /^#/ s/^# \{0,1\}//p }' "$0"
+    exit
+    ;;
 -*) die "unknown argument '$1'; use: scripts/gpu_check.sh [--prepare] [BUILD] [CHECK...]" ;;
 esac
 
-build=${1:-$top/build-gpu}
-[ $# -gt 0 ] && shift
+build=$top/build-gpu
+if [ -d "${1:-}" ] || [[ ${1:-} == */* ]]; then
+    build=$1
+    shift
+fi
 gpu=$(find_gpu) || die "no GPU: $gpu" 77
 which="$build, made beforehand"
 if has_build && ! "$build/analyzer/iotrace" --version >/dev/null 2>&1; then

@@ -282,6 +282,20 @@ class KnownAnswers(Case):
             {"ph": "X", "name": "other", "pid": 1, "tid": 2, "ts": 3, "dur": 1}]))
         self.assertEqual(self.imported(path)["wall_ns"], 9500)
 
+    def test_a_stream_below_zero(self):
+        """The number is nobody's: a wait that names no stream is none for it."""
+        profile = Profile()
+        profile.call("cudaLaunchKernel", 0, 5, 1)
+        profile.kernel(10, 40, 1, -1)
+        profile.call("cudaEventRecord", 41, 42, 2)
+        profile.call("cudaStreamWaitEvent", 43, 44, 3)
+        profile.sync("Stream Wait Event", 43, 43, 3, -1, wait_on_stream=-1,
+                     wait_on_cuda_event_record_corr_id=2)
+        profile.call("cudaLaunchKernel", 45, 46, 4)
+        profile.kernel(50, 60, 4, -1)
+        report = self.imported(profile)
+        self.assertEqual(report["model"]["cut_edges"], 0)
+
     def test_folder_is_not_overwritten(self):
         self.imported(blocking())
         before = sorted(self.trace.iterdir())
@@ -299,8 +313,14 @@ class Schedule:
         self.steps = [("kernel", 7, 20)]  # one that its launch alone holds back
         recorded = []
         for _ in range(40):
-            kind = pick.choice(["kernel", "copy", "copy", "work", "sync", "record", "wait"])
+            kind = pick.choice(["kernel", "copy", "copy", "work", "sync", "record", "wait", "chain"])
             stream = pick.choice([7, 20, 21])
+            if kind == "chain":  # through streams that run nothing
+                for stream in pick.choices([30, 31, 20], k=pick.randint(1, 3)) if recorded else []:
+                    self.steps.append(("wait", stream, recorded[-1]))
+                    recorded.append(len(self.steps))
+                    self.steps.append(("record", stream, 0))
+                continue
             if kind == "wait":
                 if recorded:
                     self.steps.append((kind, stream, pick.choice(recorded)))
@@ -320,7 +340,7 @@ class Schedule:
                     profile.add("op", "aten::mm", start, now)
                 continue
             if kind == "sync":
-                now = max(now, last.get(stream, 0))
+                now = max(now, last.get(stream, 0), waits.get(stream, 0))
                 if profile:
                     profile.call("cudaStreamSynchronize", start, now, number)
                     profile.sync("Stream Sync", start, now, number, stream)
@@ -328,7 +348,7 @@ class Schedule:
                 continue
             now += self.CALL
             if kind == "record":
-                events[k] = (last.get(stream, 0), number, stream)
+                events[k] = (max(last.get(stream, 0), waits.get(stream, 0)), number, stream)
                 if profile:
                     profile.call("cudaEventRecord", start, now, number)
             elif kind == "wait":

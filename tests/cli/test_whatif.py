@@ -72,6 +72,8 @@ class Whatif(unittest.TestCase):
                 ((TRACE, "--latency", "-5ms"), "with its unit"),
                 ((TRACE, "--overlap", "--scale", "0"), "one change at a time"),
                 ((TRACE, "--file", "no such file"), "no I/O of this run is selected"),
+                ((TRACE, "--file", "odel"), "no file is like 'odel'; near it are /data/model.bin"),
+                ((TRACE, "--file", "*/modle.bin"), "near it are /data/model.bin"),
                 ((TRACE, "--format", "xml"), "'xml'"),
                 ((TRACE / "nowhere",), "nowhere"),
         ]:

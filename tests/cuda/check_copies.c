@@ -1,6 +1,6 @@
 /* Copies that are known to the byte.
  *
- *     check_copies pageable|pinned [graph] [batch] [managed]
+ *     check_copies pageable|pinned [graph] [batch] [blocks] [managed]
  *
  * moves bytes in all the ways that there are, with host memory of one kind, and prints what a
  * recorder must have seen: "HtoD COUNT BYTES", likewise DtoH, DtoD and memset, then "kernels
@@ -146,6 +146,36 @@ static void batch(cudaStream_t stream)
 #endif
 }
 
+/* Blocks handed over together: rows that follow each other here, and lie apart there. */
+static void blocks(cudaStream_t stream)
+{
+#if CUDART_VERSION >= 12080
+    enum { WIDTH = 1000, HEIGHT = 12, DEPTH = 4 };
+    struct cudaMemcpy3DBatchOp ops[2];
+    memset(ops, 0, sizeof ops);
+    for (int k = 0; k < 2; k++) {
+        struct cudaMemcpy3DOperand *in = &ops[k].src, *out = &ops[k].dst;
+        in->type = out->type = cudaMemcpyOperandTypePointer;
+        in->op.ptr.ptr = k ? device : host;
+        out->op.ptr.ptr = k ? host + SMALL : device;
+        (k ? in : out)->op.ptr.rowLength = PITCH;
+        ops[k].extent = (struct cudaExtent){WIDTH, HEIGHT + (size_t)k, DEPTH};
+        ops[k].srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+        seen(k ? DTOH : HTOD, WIDTH * (HEIGHT + (size_t)k) * DEPTH);
+    }
+#if CUDART_VERSION >= 13000
+    GPU(cudaMemcpy3DBatchAsync(2, ops, 0, stream));
+#else
+    size_t failed;
+    GPU(cudaMemcpy3DBatchAsync(2, ops, &failed, 0, stream));
+#endif
+    GPU(cudaStreamSynchronize(stream));
+#else
+    (void)stream;
+    fprintf(stderr, "check_copies: no batched copies of blocks in this toolkit: left out\n");
+#endif
+}
+
 /* Pages that move are no copies: nothing is added to what must be seen. */
 static void managed(cudaStream_t stream)
 {
@@ -212,6 +242,8 @@ int main(int argc, char **argv)
             graph(a);
         else if (!strcmp(argv[k], "batch"))
             batch(a);
+        else if (!strcmp(argv[k], "blocks"))
+            blocks(a);
         else if (!strcmp(argv[k], "managed"))
             managed(a);
     if (pinned) {

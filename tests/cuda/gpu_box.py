@@ -2,6 +2,7 @@
 
 All that runs has a time limit, which ends it with everything it started."""
 import collections
+import contextlib
 import json
 import os
 import shutil
@@ -12,6 +13,7 @@ import time
 from pathlib import Path
 
 COPY_KINDS = {1: "HtoD", 2: "DtoH", 8: "DtoD", 10: "PtoP"}
+HOLE_MOST = 2 << 20  # at the end of a trace's file
 ARCHIVE_MOST = 15 << 20  # of one archive; its largest files are left out before that
 
 
@@ -74,6 +76,10 @@ class Box:
             os.killpg(process.pid, signal.SIGKILL)
             out, error = process.communicate()
             late = True
+        except KeyboardInterrupt:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            raise
         with open(self.folder / "log.txt", "ab") as log:
             log.write(f"$ {' '.join(command)}\n".encode() + out[-4000:] + error[-4000:] +
                       f"status {process.returncode}, {time.monotonic() - started:.2f} s\n".encode())
@@ -111,10 +117,27 @@ class Box:
         return report
 
 
+def without_end(path):
+    """The file of a traced program that was killed is as long as it might have become, and all but its beginning is a
+    hole, which takes longer to pack than there may be time."""
+    with open(path, "rb+") as file:
+        at = end = 0
+        while at >= 0:
+            try:
+                at = end = os.lseek(file.fileno(), os.lseek(file.fileno(), at, os.SEEK_DATA), os.SEEK_HOLE)
+            except OSError:  # there is no more data
+                at = -1
+        if os.fstat(file.fileno()).st_size > end + HOLE_MOST:
+            os.ftruncate(file.fileno(), end + HOLE_MOST)
+
+
 def archive(target, folders):
     """One file of all that checks left, within the limit. Returns what is not in it."""
     files = sorted((path for folder in folders for path in folder.rglob("*") if path.is_file()),
                    key=lambda path: path.stat().st_size)
+    for path in files:
+        if path.suffix == ".iot":
+            without_end(path)
     left = []
     while files:
         with tarfile.open(target, "w:gz") as tar:

@@ -5,8 +5,9 @@
                  [CHECK...]
 
 scripts/gpu_check.sh is how it is called. --standin: there is no GPU, but a runtime of the tests' own
-that acts as if. The last line is "N passed, N failed"; status 1 if any failed."""
+that acts as if. The last line is "N passed, N failed"; status 1 if any failed, or it was stopped."""
 import argparse
+import signal
 import sys
 import tempfile
 import time
@@ -41,7 +42,7 @@ class Lines:
         return failed
 
 
-def check(box, lines, what, limit, end):
+def check(box, lines, what, limit, end, group):
     name, started = what.__name__, time.monotonic()
     if started >= end:
         lines.result("FAIL", name, "no time was left for it", 0)
@@ -57,7 +58,13 @@ def check(box, lines, what, limit, end):
         text = traceback.format_exc()
         (box.folder / "exception.txt").write_text(text)
         state, said = "FAIL", text.splitlines()[-1]
+    if state == "FAIL":
+        said = f"{said}; see {name}/log.txt in {group}.tar.gz"
     lines.result(state, name, said, time.monotonic() - started)
+
+
+def stopped(*_):
+    raise KeyboardInterrupt
 
 
 def main():
@@ -72,7 +79,7 @@ def main():
     names = [what.__name__ for what, *_ in CHECKS]
     unknown = sorted(set(arguments.checks) - set(names))
     if unknown:
-        parser.error(f"no check is called {unknown[0]}: {' '.join(names)}")
+        parser.exit(2, f"gpu_check: no check is called {unknown[0]}, but {', '.join(names)}\n")
 
     arguments.out.mkdir(parents=True, exist_ok=True)
     lines = Lines(arguments.out / "results.txt")
@@ -81,17 +88,22 @@ def main():
         work = Path(work).resolve()
         box = Box(arguments.build, arguments.programs.resolve(), work, arguments.python,
                   arguments.standin)
-        groups = {}
-        for what, limit, group in CHECKS:
-            if not arguments.checks or what.__name__ in arguments.checks:
-                check(box, lines, what, limit, end)
-                groups.setdefault(group, []).append(work / what.__name__)
+        groups, was_stopped = {}, False
+        signal.signal(signal.SIGTERM, stopped)
+        try:
+            for what, limit, group in CHECKS:
+                if not arguments.checks or what.__name__ in arguments.checks:
+                    groups.setdefault(group, []).append(work / what.__name__)
+                    check(box, lines, what, limit, end, group)
+        except KeyboardInterrupt:  # a machine that is lent is taken back: what there is is of use
+            was_stopped = True
+            lines.say("stopped: what follows was not checked")
         for group, folders in groups.items():
             left = archive(arguments.out / f"{group}.tar.gz",
                            [folder for folder in folders if folder.is_dir()])
             for path in left:
                 lines.say(f"too large for {group}.tar.gz: {path.relative_to(work)}")
-    return 1 if lines.close() else 0
+    return 1 if lines.close() or was_stopped else 0
 
 
 if __name__ == "__main__":

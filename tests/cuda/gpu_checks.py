@@ -71,9 +71,9 @@ def graphs(box):
     return f"{sum(count for count, _ in wanted.values())} copies and memsets, {kernels} kernels"
 
 
-def batches(box):
+def batches(box, way="batch"):
     """Copies handed over together: their bytes, in one record or in several."""
-    out, trace = box.traced("batch", box.program("copies"), "pinned", "batch")
+    out, trace = box.traced(way, box.program("copies"), "pinned", way)
     wanted, _, _ = wanted_of(out)
     got = totals(copies_of(box.events(trace)))
     for kind in ("HtoD", "DtoH", "DtoD"):
@@ -81,6 +81,11 @@ def batches(box):
              f"{kind}: {wanted[kind]} were made, {got.get(kind)} are recorded")
     made, seen = wanted["HtoD"], got["HtoD"]
     return f"{made[1]} bytes in, in {seen[0]} records of {made[0]} copies"
+
+
+def blocks(box):
+    """The same of blocks with rows."""
+    return batches(box, "blocks")
 
 
 def managed(box):
@@ -288,6 +293,7 @@ CHECKS = [
     (copies, 40, "copies"),
     (graphs, 20, "copies"),
     (batches, 20, "copies"),
+    (blocks, 20, "copies"),
     (bandwidth, 20, "copies"),
     (path, 40, "path"),
     (lineage, 20, "files"),

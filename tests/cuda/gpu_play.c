@@ -28,7 +28,7 @@
  * ahead. Numbers are decimal or 0x...; `buffer` is the address of 64 MiB of this program, buffer+N
  * N bytes on.
  */
-#include "tests/cuda/standin.h"
+#include "tests/cuda/gpu_play.h"
 
 #include <cupti.h>
 #include <dlfcn.h>
@@ -41,15 +41,15 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BUFFER_BYTES = 64 << 20, KEYS = 24, BATCH = 1024, RUNTIME = 2, DRIVER = 1 };
+enum { BUFFER_BYTES = 64 << 20 };
 
 static char buffer[BUFFER_BYTES];
 static uint64_t origin;
 
 /* NULL where nobody has loaded them. */
+__typeof__(&standin_enter) play_enter;
+__typeof__(&standin_exit) play_exit;
 static struct {
-    __typeof__(&standin_enter) enter;
-    __typeof__(&standin_exit) exit;
     __typeof__(&standin_stream_created) created;
     __typeof__(&standin_stream_destroyed) destroyed;
     __typeof__(&standin_record) record;
@@ -63,8 +63,8 @@ static void find_cupti(void)
     void *library = dlopen("libcupti.so.13", RTLD_NOW | RTLD_NOLOAD);
     if (!library)
         return;
-    *(void **)&cupti.enter = dlsym(library, "standin_enter");
-    *(void **)&cupti.exit = dlsym(library, "standin_exit");
+    *(void **)&play_enter = dlsym(library, "standin_enter");
+    *(void **)&play_exit = dlsym(library, "standin_exit");
     *(void **)&cupti.created = dlsym(library, "standin_stream_created");
     *(void **)&cupti.destroyed = dlsym(library, "standin_stream_destroyed");
     *(void **)&cupti.record = dlsym(library, "standin_record");
@@ -74,15 +74,6 @@ static void find_cupti(void)
 }
 
 /* --- a line --- */
-
-struct line {
-    const char *word;
-    char *rest; /* behind the word */
-    size_t n;
-    struct {
-        const char *key, *value;
-    } keys[KEYS];
-};
 
 static void split(struct line *line, char *text, char copy[1024])
 {
@@ -101,7 +92,7 @@ static void split(struct line *line, char *text, char copy[1024])
     }
 }
 
-static const char *text_of(const struct line *line, const char *key)
+const char *line_text(const struct line *line, const char *key)
 {
     for (size_t k = 0; k < line->n; k++)
         if (!strcmp(line->keys[k].key, key))
@@ -116,13 +107,11 @@ static uint64_t number(const char *text)
     return strtoull(text, NULL, 0);
 }
 
-static uint64_t value(const struct line *line, const char *key, uint64_t otherwise)
+uint64_t line_value(const struct line *line, const char *key, uint64_t otherwise)
 {
-    const char *text = text_of(line, key);
+    const char *text = line_text(line, key);
     return text ? number(text) : otherwise;
 }
-
-#define V(key) value(line, key, 0)
 
 static uint64_t monotonic(void)
 {
@@ -131,225 +120,12 @@ static uint64_t monotonic(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static void wait_until(uint64_t ns)
+void play_wait_until(uint64_t ns)
 {
     struct timespec until = {(time_t)((origin + ns) / 1000000000u),
                              (long)((origin + ns) % 1000000000u)};
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL))
         continue;
-}
-
-/* --- calls --- */
-
-union parameters {
-    uint64_t words[16];
-    struct {
-        const void *pointers[3];
-        uint64_t n;
-    } batch;
-};
-
-/* Structures that parameters point to; one call at a time has them. */
-static union {
-    struct cudaMemcpy3DParms block;
-    CUDA_MEMCPY2D flat;
-    CUDA_MEMCPY3D solid;
-    uint64_t batch[3][BATCH];
-} pointed;
-
-static void fill_linear(union parameters *p, const struct line *line)
-{
-    p->words[0] = V("dst");
-    p->words[1] = V("src");
-    p->words[2] = V("bytes");
-    p->words[3] = V("kind");
-    p->words[4] = V("stream");
-}
-
-static void fill_driver_linear(union parameters *p, const struct line *line)
-{
-    fill_linear(p, line);
-    p->words[3] = V("stream");
-}
-
-static void fill_pitched(union parameters *p, const struct line *line)
-{
-    uint64_t words[] = {V("dst"),   V("dpitch"), V("src"),  V("spitch"),
-                        V("width"), V("height"), V("kind"), V("stream")};
-    memcpy(p, words, sizeof words);
-}
-
-static void fill_block(union parameters *p, const struct line *line)
-{
-    pointed.block = (struct cudaMemcpy3DParms){
-        .srcPtr = {(void *)(uintptr_t)V("src"), V("spitch"), V("width"), V("height")},
-        .dstPtr = {(void *)(uintptr_t)V("dst"), V("dpitch"), V("width"), V("height")},
-        .extent = {V("width"), V("height"), V("depth")},
-        .kind = (enum cudaMemcpyKind)V("kind")};
-    p->words[0] = (uint64_t)(uintptr_t)&pointed.block;
-    p->words[1] = V("stream");
-}
-
-static void fill_flat(union parameters *p, const struct line *line)
-{
-    pointed.flat = (CUDA_MEMCPY2D){.srcMemoryType = CU_MEMORYTYPE_HOST,
-                                   .srcHost = (void *)(uintptr_t)V("src"),
-                                   .srcPitch = V("spitch"),
-                                   .dstMemoryType = CU_MEMORYTYPE_DEVICE,
-                                   .dstDevice = V("dst"),
-                                   .WidthInBytes = V("width"),
-                                   .Height = V("height")};
-    p->words[0] = (uint64_t)(uintptr_t)&pointed.flat;
-}
-
-static void fill_solid(union parameters *p, const struct line *line)
-{
-    pointed.solid = (CUDA_MEMCPY3D){.srcMemoryType = CU_MEMORYTYPE_DEVICE,
-                                    .srcDevice = V("src"),
-                                    .dstMemoryType = CU_MEMORYTYPE_HOST,
-                                    .dstHost = (void *)(uintptr_t)V("dst"),
-                                    .dstPitch = V("dpitch"),
-                                    .dstHeight = V("height"),
-                                    .dstZ = 1,
-                                    .dstY = 2,
-                                    .dstXInBytes = 3,
-                                    .WidthInBytes = V("width"),
-                                    .Height = V("height"),
-                                    .Depth = V("depth")};
-    p->words[0] = (uint64_t)(uintptr_t)&pointed.solid;
-}
-
-static void fill_batch(union parameters *p, const struct line *line)
-{
-    uint64_t n = V("count");
-    for (uint64_t k = 0; k < n && k < BATCH; k++) {
-        pointed.batch[0][k] = V("dst") + k * V("dpitch");
-        pointed.batch[1][k] = V("src") + k * V("spitch");
-        pointed.batch[2][k] = V("bytes");
-    }
-    for (int k = 0; k < 3; k++)
-        p->batch.pointers[k] = pointed.batch[k];
-    p->batch.n = n;
-}
-
-static void fill_symbol(union parameters *p, const struct line *line)
-{
-    uint64_t words[] = {V("dst"), V("src"), V("bytes"), 0, V("kind"), V("stream")};
-    memcpy(p, words, sizeof words);
-}
-
-static void fill_event(union parameters *p, const struct line *line)
-{
-    p->words[0] = V("event");
-    p->words[1] = V("stream");
-}
-
-static void fill_stream(union parameters *p, const struct line *line)
-{
-    p->words[0] = V("stream");
-    p->words[1] = V("event");
-}
-
-static void fill_nothing(union parameters *p, const struct line *line)
-{
-    (void)p, (void)line;
-}
-
-#define R(name, version, fill) {#name, RUNTIME, CUPTI_RUNTIME_TRACE_CBID_##name##version, fill}
-#define D(name, fill) {#name, DRIVER, CUPTI_DRIVER_TRACE_CBID_##name, fill}
-static const struct function {
-    const char *name;
-    uint32_t domain, id;
-    void (*fill)(union parameters *p, const struct line *line);
-} functions[] = {
-    R(cudaMemcpy, _v3020, fill_linear),
-    R(cudaMemcpyAsync, _v3020, fill_linear),
-    R(cudaMemcpyAsync, _ptsz_v7000, fill_linear),
-    R(cudaMemcpyToSymbol, _v3020, fill_symbol),
-    R(cudaMemcpy2DAsync, _v3020, fill_pitched),
-    R(cudaMemcpy3D, _v3020, fill_block),
-    R(cudaMemcpyBatchAsync, _v13000, fill_batch),
-    R(cudaMemcpyPeerAsync, _v4000, fill_nothing),
-    R(cudaMemsetAsync, _v3020, fill_nothing),
-    R(cudaLaunchKernel, _v7000, fill_nothing),
-    R(cudaGraphLaunch, _v10000, fill_nothing),
-    R(cudaMalloc, _v3020, fill_nothing),
-    R(cudaFree, _v3020, fill_nothing),
-    R(cudaStreamCreate, _v3020, fill_nothing),
-    R(cudaStreamSynchronize, _v3020, fill_stream),
-    R(cudaStreamSynchronize, _ptsz_v7000, fill_stream),
-    R(cudaDeviceSynchronize, _v3020, fill_nothing),
-    R(cudaEventSynchronize, _v3020, fill_event),
-    R(cudaEventRecord, _v3020, fill_event),
-    R(cudaEventDestroy, _v3020, fill_event),
-    R(cudaStreamWaitEvent, _v3020, fill_stream),
-    R(cudaStreamBeginCapture, _v10000, fill_stream),
-    R(cudaStreamEndCapture, _v10000, fill_stream),
-    R(cudaGetDevice, _v3020, fill_nothing),
-    R(cudaGetLastError, _v3020, fill_nothing),
-    R(cudaPeekAtLastError, _v3020, fill_nothing),
-    R(cudaStreamIsCapturing, _v10000, fill_stream),
-    D(cuMemcpyHtoD_v2, fill_driver_linear),
-    D(cuMemcpyHtoDAsync_v2, fill_driver_linear),
-    D(cuMemcpyDtoH_v2, fill_driver_linear),
-    D(cuMemcpyDtoHAsync_v2, fill_driver_linear),
-    D(cuMemcpyAsync, fill_driver_linear),
-    D(cuMemcpy2D_v2, fill_flat),
-    D(cuMemcpy3D_v2, fill_solid),
-    D(cuLaunchKernel, fill_nothing),
-    D(cuStreamSynchronize, fill_stream),
-    D(cuCtxSynchronize, fill_nothing),
-    D(cuEventRecord, fill_event),
-    D(cuStreamWaitEvent, fill_stream),
-};
-
-/* per-thread twins come second */
-static const struct function *function_of(const char *name, int per_thread)
-{
-    const struct function *found = NULL;
-    for (size_t k = 0; k < sizeof functions / sizeof *functions; k++)
-        if (!strcmp(functions[k].name, name) && (!found || per_thread))
-            found = &functions[k];
-    if (!found) {
-        fprintf(stderr, "gpu_play: no function %s\n", name);
-        exit(3);
-    }
-    return found;
-}
-
-static void enter(const struct function *f, uint64_t corr, uint64_t context, const void *p)
-{
-    if (cupti.enter)
-        cupti.enter(f->domain, f->id, f->name, (uint32_t)corr, (uint32_t)context, p);
-}
-
-static void leave(const struct function *f, uint64_t corr, uint64_t context, const void *p,
-                  int result)
-{
-    if (cupti.exit)
-        cupti.exit(f->domain, f->id, f->name, (uint32_t)corr, (uint32_t)context, p, result);
-}
-
-static void make_call(const struct line *line)
-{
-    union parameters p = {{0}}, inner_p = {{0}};
-    const struct function *f = function_of(line->keys[0].value, (int)V("per_thread"));
-    const char *inner_name = text_of(line, "inner");
-    uint64_t context = value(line, "context", 1);
-    int result = (int)V("result");
-    f->fill(&p, line);
-    enter(f, V("corr"), context, &p);
-    if (inner_name) {
-        const struct function *inner = function_of(inner_name, 0);
-        inner->fill(&inner_p, line);
-        enter(inner, V("icorr"), context, &inner_p);
-        if (text_of(line, "until"))
-            wait_until(V("until"));
-        leave(inner, V("icorr"), context, &inner_p, result);
-    } else if (text_of(line, "until")) {
-        wait_until(V("until"));
-    }
-    leave(f, V("corr"), context, &p, result);
 }
 
 /* --- records --- */
@@ -377,7 +153,7 @@ static void put_copy(const struct line *line)
                                .start = time_of(line, "start"),
                                .end = time_of(line, "end"),
                                .deviceId = (uint32_t)V("device"),
-                               .contextId = (uint32_t)value(line, "context", 1),
+                               .contextId = (uint32_t)line_value(line, "context", 1),
                                .streamId = (uint32_t)V("stream"),
                                .correlationId = (uint32_t)V("corr")};
     put(&c, sizeof c);
@@ -394,7 +170,7 @@ static void put_peer(const struct line *line)
                                    .start = time_of(line, "start"),
                                    .end = time_of(line, "end"),
                                    .deviceId = (uint32_t)V("device"),
-                                   .contextId = (uint32_t)value(line, "context", 1),
+                                   .contextId = (uint32_t)line_value(line, "context", 1),
                                    .streamId = (uint32_t)V("stream"),
                                    .srcDeviceId = (uint32_t)V("source"),
                                    .dstDeviceId = (uint32_t)V("target"),
@@ -409,7 +185,7 @@ static void put_memset(const struct line *line)
                                .start = time_of(line, "start"),
                                .end = time_of(line, "end"),
                                .deviceId = (uint32_t)V("device"),
-                               .contextId = (uint32_t)value(line, "context", 1),
+                               .contextId = (uint32_t)line_value(line, "context", 1),
                                .streamId = (uint32_t)V("stream"),
                                .correlationId = (uint32_t)V("corr")};
     put(&m, sizeof m);
@@ -417,12 +193,12 @@ static void put_memset(const struct line *line)
 
 static void put_kernel(const struct line *line)
 {
-    const char *name = text_of(line, "name");
+    const char *name = line_text(line, "name");
     CUpti_ActivityKernel10 k = {.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
                                 .start = time_of(line, "start"),
                                 .end = time_of(line, "end"),
                                 .deviceId = (uint32_t)V("device"),
-                                .contextId = (uint32_t)value(line, "context", 1),
+                                .contextId = (uint32_t)line_value(line, "context", 1),
                                 .streamId = (uint32_t)V("stream"),
                                 .correlationId = (uint32_t)V("corr"),
                                 .name = strdup(name ? name : "kernel")};
@@ -444,14 +220,15 @@ struct crowd {
 static void *one_of_crowd(void *user)
 {
     const struct crowd *c = user;
-    const struct function *f = function_of("cudaMemcpyAsync", 0);
     for (uint64_t k = 0; k < c->rounds; k++) {
         char text[256], copy[1024];
         struct line line;
         uint64_t corr = c->first + k;
-        union parameters p = {.words = {0x1000, (uint64_t)(uintptr_t)buffer, c->bytes, 1, 0}};
-        enter(f, corr, 1, &p);
-        leave(f, corr, 1, &p, 0);
+        snprintf(text, sizeof text,
+                 "call cudaMemcpyAsync corr=%llu dst=0x1000 src=buffer bytes=%llu kind=1",
+                 (unsigned long long)corr, (unsigned long long)c->bytes);
+        split(&line, text, copy);
+        play_call(&line);
         uint64_t at = monotonic() - origin;
         snprintf(
             text, sizeof text,
@@ -471,7 +248,7 @@ static void run_crowd(const struct line *line)
     static struct crowd crowds[THREADS];
     size_t n = V("threads") < THREADS ? V("threads") : THREADS;
     for (size_t k = 0; k < n; k++) {
-        crowds[k] = (struct crowd){1000000 * (k + 1), V("rounds"), value(line, "bytes", 4096)};
+        crowds[k] = (struct crowd){1000000 * (k + 1), V("rounds"), line_value(line, "bytes", 4096)};
         pthread_create(&threads[k], NULL, one_of_crowd, &crowds[k]);
     }
     for (size_t k = 0; k < n && !V("amid"); k++)
@@ -518,14 +295,14 @@ static void play(char *text)
     split(line, text, copy);
     const char *word = line->word;
     if (!strcmp(word, "at"))
-        wait_until(number(line->rest));
+        play_wait_until(number(line->rest));
     else if (!strcmp(word, "stream") && cupti.created)
-        cupti.created(number(line->keys[0].value), (uint32_t)value(line, "context", 1),
+        cupti.created(number(line->keys[0].value), (uint32_t)line_value(line, "context", 1),
                       (uint32_t)V("id"));
     else if (!strcmp(word, "destroy") && cupti.destroyed)
         cupti.destroyed(number(line->keys[0].value));
     else if (!strcmp(word, "call"))
-        make_call(line);
+        play_call(line);
     else if (!strcmp(word, "copy"))
         put_copy(line);
     else if (!strcmp(word, "peer"))

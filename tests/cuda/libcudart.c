@@ -11,7 +11,7 @@
 #include "tests/cuda/standin_gpu.h"
 
 struct CUevent_st {
-    uint64_t at_ns;
+    uint64_t at_ns; /* 0: never recorded */
 };
 
 /* --- a call, as it is told --- */
@@ -195,6 +195,24 @@ cudaError_t cudaMemcpyBatchAsync(void *const *to, const void *const *from, const
     LEAVE(cudaSuccess);
 }
 
+/* Slices have no rows between them. */
+cudaError_t cudaMemcpy3DBatchAsync(size_t count, struct cudaMemcpy3DBatchOp *list,
+                                   unsigned long long flags, cudaStream_t stream)
+{
+    ENTER(cudaMemcpy3DBatchAsync, v13000, count, list, flags, stream);
+    for (size_t k = 0; k < count; k++) {
+        const struct cudaMemcpy3DBatchOp *o = &list[k];
+        size_t width = o->extent.width, from = o->src.op.ptr.rowLength,
+               to = o->dst.op.ptr.rowLength;
+        struct gpu_op op = copy_of(o->dst.op.ptr.ptr, o->src.op.ptr.ptr, width, 1);
+        op.height = o->extent.height * o->extent.depth;
+        op.from_pitch = from ? from : width;
+        op.to_pitch = to ? to : width;
+        run(stream, &op, CORRELATION);
+    }
+    LEAVE(cudaSuccess);
+}
+
 static struct gpu_op set_of(void *to, size_t pitch, int value, size_t width, size_t height)
 {
     return (struct gpu_op){.what = GPU_SET,
@@ -287,7 +305,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 {
     ENTER(cudaEventRecord, v3020, event, stream);
-    uint64_t now = gpu_now(), end = gpu_end(stream_of(stream));
+    uint64_t now = gpu_now(), end = gpu_mark(stream_of(stream));
     event->at_ns = now > end ? now : end;
     LEAVE(cudaSuccess);
 }
@@ -295,9 +313,8 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)
 {
     ENTER(cudaStreamWaitEvent, v3020, stream, event, flags);
-    struct gpu_stream *s = stream_of(stream);
-    if (event->at_ns > s->wait_ns)
-        s->wait_ns = event->at_ns;
+    if (event->at_ns)
+        gpu_hold(stream_of(stream), event->at_ns);
     LEAVE(cudaSuccess);
 }
 

@@ -219,10 +219,20 @@ CUptiResult cuptiFinalize(void)
 
 /* --- streams and contexts: a context is its number --- */
 
-static struct {
+static pthread_mutex_t streams_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct stream {
     uint64_t handle;
     uint32_t context, id;
 } streams[STREAMS];
+
+/* NULL: there is none. Of handle 0: a place that is free. */
+static struct stream *find_stream(uint64_t handle)
+{
+    for (int k = 0; k < STREAMS; k++)
+        if (streams[k].handle == handle)
+            return &streams[k];
+    return NULL;
+}
 
 CUptiResult cuptiGetContextId(CUcontext context, uint32_t *id)
 {
@@ -240,12 +250,12 @@ CUptiResult cuptiGetStreamIdEx(CUcontext context, CUstream stream, uint8_t per_t
         *id = handle == 2 || (!handle && per_thread) ? 8 : 7;
         return CUPTI_SUCCESS;
     }
-    for (int k = 0; k < STREAMS; k++)
-        if (streams[k].handle == handle) {
-            *id = streams[k].id;
-            return CUPTI_SUCCESS;
-        }
-    return CUPTI_ERROR_INVALID_STREAM;
+    pthread_mutex_lock(&streams_lock);
+    const struct stream *found = find_stream(handle);
+    if (found)
+        *id = found->id;
+    pthread_mutex_unlock(&streams_lock);
+    return found ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_STREAM;
 }
 
 static void resource(CUpti_CallbackIdResource id, uint32_t context, uint64_t handle)
@@ -258,23 +268,26 @@ static void resource(CUpti_CallbackIdResource id, uint32_t context, uint64_t han
 
 void standin_stream_created(uint64_t handle, uint32_t context, uint32_t id)
 {
-    for (int k = 0; k < STREAMS; k++)
-        if (!streams[k].handle) {
-            streams[k].context = context;
-            streams[k].id = id;
-            streams[k].handle = handle;
-            break;
-        }
+    pthread_mutex_lock(&streams_lock);
+    struct stream *place = find_stream(0);
+    if (place)
+        *place = (struct stream){handle, context, id};
+    pthread_mutex_unlock(&streams_lock);
     resource(CUPTI_CBID_RESOURCE_STREAM_CREATED, context, handle);
 }
 
 void standin_stream_destroyed(uint64_t handle)
 {
-    for (int k = 0; k < STREAMS; k++)
-        if (streams[k].handle == handle) {
-            resource(CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING, streams[k].context, handle);
-            streams[k].handle = 0;
-        }
+    pthread_mutex_lock(&streams_lock);
+    struct stream *found = find_stream(handle);
+    uint32_t context = found ? found->context : 0;
+    pthread_mutex_unlock(&streams_lock);
+    if (!found)
+        return;
+    resource(CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING, context, handle);
+    pthread_mutex_lock(&streams_lock);
+    found->handle = 0;
+    pthread_mutex_unlock(&streams_lock);
 }
 
 /* --- calls --- */

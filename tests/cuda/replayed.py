@@ -4,9 +4,9 @@ and from what it is known to do: nothing of the analyzer is in it.
 A thread's next event begins as long after the one before as it was recorded. A call that waited ends
 as long after what it waited for as was recorded, or where it is made if that is later; one that did not
 wait may not begin before what it would have waited for. What runs in a stream begins at the
-latest of: the end of the one before it in the stream, of what an event waited for, of what the legacy default
-stream and the blocking ones wait for by themselves, each a little later, and its launch and the time that the launch takes to get there, which the stand-in tells."""
-import bisect
+latest of: the end of the one before it in the stream, of what an event waited for (and of all that the event's own
+stream had been told to wait for), of what the legacy default stream and the blocking ones wait for by themselves, each
+a little later, and its launch and the time that the launch takes to get there, which the stand-in tells."""
 import collections
 
 COPIES = {"p": "HtoD", "h": "HtoD", "b": "HtoD", "o": "DtoH", "d": "DtoD"}
@@ -32,7 +32,7 @@ class Work:
     def __init__(self, letter, stream, call, ready, start, end):
         self.letter, self.stream, self.call, self.ready = letter, stream, call, ready
         self.start, self.end = start, end
-        self.before, self.waits, self.by_itself = None, [], []
+        self.before, self.waits, self.chained, self.by_itself = None, [], [], []
         self.copy = COPIES.get(letter)
 
 
@@ -107,51 +107,70 @@ class Replay:
         return sorted(self.lanes, key=lambda tid: self.lanes[tid][0]["lane"])[:len(self.threads)]
 
     def place_calls(self):
-        """What each work follows in its stream, and what each call waits for."""
-        streams = collections.defaultdict(list)
+        """What each work begins after and each call waits for. The calls, one after the other, and by stream what
+        its next work would have to wait for, and why; nothing is left out for being implied by another."""
+        pending, before = collections.defaultdict(dict), {}
         for work in self.works:
-            work.before = streams[work.stream][-1] if streams[work.stream] else None
-            streams[work.stream].append(work)
-        launched = {s: [self.event(w.call)["t0_ns"] for w in works] for s, works in streams.items()}
-
-        def last(stream, ns):
-            k = bisect.bisect_left(launched.get(stream, []), ns)
-            return [streams[stream][k - 1]] if k else []
-
-        def all_of(stream, ns):
-            """And what a default stream waits for."""
-            more = [] if stream % OF_DEVICE else follows(stream)
-            return [w for s in [stream, *more] for w in last(s, ns)]
-
-        def of_device(device, ns):
-            return [w for s in streams if s // OF_DEVICE == device for w in last(s, ns)]
-
-        for work in self.works:
-            now = self.event(work.call)["t0_ns"]
-            work.by_itself = [w for s in follows(work.stream) for w in last(s, now)]
+            work.before = before.get(work.stream)
+            before[work.stream] = work
         self.work_of = {work.call: work for work in self.works}
         self.waits = {}  # a call that waits: the works
-        recorded = {}
-        order = sorted((self.lanes[tid][index]["t0_ns"], tid, index, self.threads[number][step])
+        last, recorded = {}, {}
+
+        def ask(stream):
+            """What a default stream is asked for waits for its blocking ones."""
+            for other in follows(stream) if stream % OF_DEVICE == 0 else []:
+                add(stream, {**pending[other], **({last[other]: "by_itself"} if other in last else {})})
+
+        def tell(stream):
+            """And they for that."""
+            for other in follows(stream) if stream % OF_DEVICE == 0 else []:
+                add(other, {**pending[stream], **({last[stream]: "by_itself"} if stream in last else {})})
+
+        def add(stream, more):
+            for work, why in more.items():
+                if pending[stream].get(work) != "waits":
+                    pending[stream][work] = why
+
+        def reached(stream):
+            return [*pending[stream], *([last[stream]] if stream in last else [])]
+
+        def of_device(device):
+            return [w for s in {*last, *pending} if s // OF_DEVICE == device for w in reached(s)]
+
+        for tid, index, letter, a, b in self.in_order():
+            work = self.work_of.get((tid, index))
+            if letter in "sya":
+                if letter == "s":
+                    ask(a)
+                self.waits[tid, index] = (recorded.get(a, {}) if letter == "y" else
+                                          reached(a) if letter == "s" else of_device(a))
+                continue
+            stream = work.stream if work else a
+            if letter == "w" and b not in recorded:
+                continue
+            ask(stream)
+            if work:
+                for other, why in pending.pop(stream, {}).items():
+                    getattr(work, why).append(other)
+                if stream not in last or last[stream].start < work.start:
+                    last[stream] = work
+            elif letter == "r":
+                recorded[b] = {other: "by_itself" if why == "by_itself" else "chained"
+                               for other, why in pending[stream].items()}
+                if stream in last:
+                    recorded[b][last[stream]] = "waits"
+            else:
+                add(stream, recorded[b])
+            tell(stream)
+
+    def in_order(self):
+        """The calls of all steps, and the last ones of the program, for each device one."""
+        order = sorted((self.lanes[tid][index]["t0_ns"], tid, index, *self.threads[number][step])
                        for number, tid in enumerate(self.tids())
                        for step, index in self.calls[number][0].items())
-        for now, tid, index, (letter, a, b) in order:
-            if letter == "r":
-                recorded[b] = all_of(a, now)
-            elif letter == "w":
-                for stream in [a, *follows(a)]:
-                    k = bisect.bisect_left(launched.get(stream, []), now)
-                    if k < len(streams[stream]):
-                        streams[stream][k].waits += recorded.get(b, [])
-            elif letter == "y":
-                self.waits[tid, index] = recorded.get(a, [])
-            elif letter == "s":
-                self.waits[tid, index] = all_of(a, now)
-            elif letter == "a":
-                self.waits[tid, index] = of_device(a, now)
-        for device, index in enumerate(self.calls[0][1]):  # the last calls of the program
-            now = self.lanes[self.root][index]["t0_ns"]
-            self.waits[self.root, index] = of_device(device, now)
+        return [step[1:] for step in order] + [(self.root, index, "a", device, 0)
+                                               for device, index in enumerate(self.calls[0][1])]
 
     def event(self, call):
         return self.lanes[call[0]][call[1]]
@@ -205,7 +224,8 @@ class Replay:
             call = self.event(work.call)
             at = [self.enter(*work.call) + work.ready - call["t0_ns"]]
             at += [self.end(w) + self.gap(w, work)
-                   for w in ([work.before] if work.before else []) + work.waits + work.by_itself]
+                   for w in ([work.before] if work.before else []) + work.waits + work.chained +
+                   work.by_itself]
             self.known[key] = max(at)
         return self.known[key]
 

@@ -236,17 +236,53 @@ static int follows(const struct gpu_stream *s, const struct gpu_stream *other)
             (s->kind == GPU_BLOCKING && other->kind == GPU_DEFAULT));
 }
 
-/* When all before would let it begin. */
-static uint64_t free_from(const struct gpu_stream *s)
+static void raise_to(uint64_t *ns, uint64_t to)
 {
-    uint64_t ns = s->last_ns > s->wait_ns ? s->last_ns : s->wait_ns;
-    for (const struct gpu_stream *o = streams; o; o = o->next) {
-        if (!follows(s, o))
-            continue;
-        ns = o->last_ns > ns ? o->last_ns : ns;
-        ns = o->wait_ns > ns ? o->wait_ns : ns;
-    }
-    return ns + GPU_GAP_NS;
+    *ns = *ns > to ? *ns : to;
+}
+
+/* Whatever is asked of a default stream waits for all that its blocking ones do, */
+static void gather(struct gpu_stream *s)
+{
+    for (const struct gpu_stream *o = streams; o; o = o->next)
+        if (s->kind == GPU_DEFAULT && follows(s, o)) {
+            raise_to(&s->wait_ns, o->last_ns);
+            raise_to(&s->wait_ns, o->wait_ns);
+        }
+}
+
+/* and what is asked of those afterwards waits for it. */
+static void spread(const struct gpu_stream *s)
+{
+    for (struct gpu_stream *o = streams; o; o = o->next)
+        if (s->kind == GPU_DEFAULT && follows(s, o)) {
+            raise_to(&o->wait_ns, s->last_ns);
+            raise_to(&o->wait_ns, s->wait_ns);
+        }
+}
+
+static uint64_t reached(const struct gpu_stream *s)
+{
+    return s->last_ns > s->wait_ns ? s->last_ns : s->wait_ns;
+}
+
+uint64_t gpu_mark(struct gpu_stream *s)
+{
+    take();
+    gather(s);
+    spread(s);
+    uint64_t ns = reached(s);
+    give();
+    return ns;
+}
+
+void gpu_hold(struct gpu_stream *s, uint64_t until_ns)
+{
+    take();
+    gather(s);
+    raise_to(&s->wait_ns, until_ns);
+    spread(s);
+    give();
 }
 
 uint64_t gpu_add(struct gpu_stream *s, const struct gpu_op *op, uint32_t correlation)
@@ -259,11 +295,13 @@ uint64_t gpu_add(struct gpu_stream *s, const struct gpu_op *op, uint32_t correla
         give();
         return 0;
     }
-    uint64_t ready = gpu_now() + GPU_LAUNCH_NS, start = free_from(s);
-    start = start < ready ? ready : start;
+    gather(s);
+    uint64_t ready = gpu_now() + GPU_LAUNCH_NS, start = reached(s) + GPU_GAP_NS;
+    raise_to(&start, ready);
     enum gpu_memory from = op->what == GPU_COPY ? kind_of(op->from) : GPU_DEVICE;
     enum gpu_memory to = op->what == GPU_KERNEL ? GPU_DEVICE : kind_of(op->to);
     uint64_t end = s->last_ns = start + duration(op, from, to);
+    spread(s);
     if (!gpu_moves_nothing)
         put_off(op);
     give();
@@ -272,13 +310,11 @@ uint64_t gpu_add(struct gpu_stream *s, const struct gpu_op *op, uint32_t correla
     return returns_at(op, from, to, start, end);
 }
 
-uint64_t gpu_end(const struct gpu_stream *stream)
+uint64_t gpu_end(struct gpu_stream *s)
 {
     take();
-    uint64_t end = stream->last_ns;
-    for (const struct gpu_stream *s = streams; s; s = s->next)
-        if (stream->kind == GPU_DEFAULT && follows(stream, s) && s->last_ns > end)
-            end = s->last_ns;
+    gather(s);
+    uint64_t end = reached(s);
     give();
     return end;
 }
@@ -288,8 +324,8 @@ uint64_t gpu_end_of_context(uint32_t context)
     uint64_t end = 0;
     take();
     for (const struct gpu_stream *s = streams; s; s = s->next)
-        if (s->context == context && s->last_ns > end)
-            end = s->last_ns;
+        if (s->context == context)
+            raise_to(&end, reached(s));
     give();
     return end;
 }

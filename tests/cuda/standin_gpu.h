@@ -71,8 +71,12 @@ struct gpu_times {
 extern _Thread_local struct gpu_times gpu_last;
 /* When all that was asked for will have ended: of a stream and what it waits for, and of a context.
  */
-uint64_t gpu_end(const struct gpu_stream *stream);
+uint64_t gpu_end(struct gpu_stream *stream);
 uint64_t gpu_end_of_context(uint32_t context);
+/* An event is recorded there: when that will come to pass. */
+uint64_t gpu_mark(struct gpu_stream *stream);
+/* What is asked for from now on begins no earlier. */
+void gpu_hold(struct gpu_stream *stream, uint64_t until_ns);
 /* Moves the bytes, and waits until then. */
 void gpu_wait(uint64_t until_ns);
 

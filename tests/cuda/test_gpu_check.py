@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import time
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -80,8 +81,42 @@ def files_left(out):
 
 def finds(build, out, fault, check):
     status, said, _ = run(build, out, check, STANDIN_CUPTI=fault)
-    return [] if status == 1 and re.search(rf"^FAIL {check}: .*\n0 passed, 1 failed$", said,
+    return [] if status == 1 and re.search(rf"^FAIL {check}: .*; see {check}/log.txt in .*\n0 passed, 1 failed$", said,
                                            re.M) else [f"status {status}: {said}"]
+
+
+def no_such_check(build, out):
+    status, said, error = run(build, out, "nosuch")
+    return [] if (status, said, error.count("\n")) == (2, "", 1) and "nosuch" in error else [
+        f"status {status}: {said} {error}"]
+
+
+def hole_of_killed(folder):
+    """Of the trace of a program that was killed, what it wrote and a little more."""
+    folder.mkdir()
+    with open(folder / "a.iot", "wb") as file:
+        file.write(b"x" * 10000)
+        file.truncate(1 << 32)
+    gpu_box.archive(folder / "x.tar.gz", [folder])
+    with tarfile.open(folder / "x.tar.gz") as tar:
+        size = tar.getmember(f"{folder.name}/a.iot").size
+    return [] if 10000 < size < 1 << 22 else [f"it is {size}"]
+
+
+def taken_back(build, out):
+    """What is stopped leaves what it has, and ends what it started."""
+    process = subprocess.Popen([SCRIPT, "--standin", build / "tests" / "cuda", build, "path"],
+                               env={**os.environ, "OUT": str(out), "PYTHON": sys.executable},
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    while not (out / "results.txt").exists():
+        time.sleep(0.05)
+    time.sleep(1)
+    process.terminate()
+    said = process.communicate(timeout=60)[0]
+    left = sorted(path.name for path in out.iterdir())
+    good = process.returncode == 1 and said.startswith("stopped: ") and said.endswith(" failed\n")
+    return [] if good and left == ["path.tar.gz", "results.txt"] else [
+        f"status {process.returncode}: {said} {left}"]
 
 
 def limit_of_archives(folder):
@@ -114,6 +149,10 @@ def main():
         for fault, check in FAULTS.items():
             out.run(f"{check} finds {fault}", lambda fault=fault, check=check: finds(
                 build, folder / f"{check}", fault, check))
+        out.run("a check that there is not: one line and status 2",
+                lambda: no_such_check(build, folder / "none"))
+        out.run("the end of a trace that there is not", lambda: hole_of_killed(folder / "hole"))
+        out.run("one that is stopped", lambda: taken_back(build, folder / "stopped"))
         out.run("archives keep within their limit", lambda: limit_of_archives(folder))
     return out.done()
 

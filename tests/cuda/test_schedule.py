@@ -25,23 +25,70 @@ PROGRAMS, FULL, STEPS, CURVE = 200, 5000, 36, 40
 SECONDS, LEAST = 60, 40
 OBJECTS = {"HtoD": "artifact", "DtoH": "output", "DtoD": "state"}
 SHARED = 7  # a stream that all threads give work; none waits for it before the end
+EVENTS, NEVER = 120, [126, 127]  # events that are recorded, and that never are
+# By how many threads there are, the streams of each: those it gives work, and those that only hand on what they
+# wait for. Default streams, and those that wait for them, are one thread's: else which comes first is chance.
+ALONE = [([0, 1, 2, 4, 8, 10, 9], [3, 5, 6, 12, 13])]
+TOGETHER = [([0, 1, 2], [4, 5, 14]), ([3, 8, 10, 11], [12, 13]), ([6, 9], [15])]
 
 
-def generate(seed):
+class Program:
     """The steps of each thread. They are laid down in one order that has no deadlock: what one
     thread waits for, another has done before."""
-    pick = random.Random(seed)
-    threads = [[] for _ in range(pick.choice([1, 1, 2, 3]))]
-    # Default streams, and those that wait for them, are one thread's: else which comes first is chance.
-    own = [[0, 1, 2, 4, 8, 10, 9]] if len(threads) == 1 else [[0, 1, 2], [3, 8, 10, 11], [6, 9]]
-    recorded = [[] for _ in threads]  # events that a thread may wait for
-    events = 0
-    threads[0].append(("k", 1, 20))  # one that its launch alone holds back
-    for _ in range(STEPS * len(threads)):
-        t = pick.randrange(len(threads))
-        steps, stream = threads[t], pick.choice(own[t])
-        kind = pick.choice("kkkppphhboddcccsrrwwya")
-        if kind in "kpod" and len(threads) > 1 and pick.random() < 0.1:
+
+    def __init__(self, seed):
+        self.pick = random.Random(seed)
+        self.threads = [[] for _ in range(self.pick.choice([1, 1, 2, 3]))]
+        self.streams = ALONE if len(self.threads) == 1 else TOGETHER
+        self.recorded = [[] for _ in self.threads]  # events that a thread may wait for
+        self.own = [[] for _ in self.threads]  # and those that no other knows
+        self.events = 0
+        self.threads[0].append(("k", 1, 20))  # one that its launch alone holds back
+        for _ in range(STEPS * len(self.threads)):
+            self.step(self.pick.randrange(len(self.threads)))
+
+    def record(self, t, stream):
+        """An event, now and then one that was recorded before. None where there are no more."""
+        pick, event = self.pick, self.events
+        if self.own[t] and (event == EVENTS or pick.random() < 0.2):
+            event = pick.choice(self.own[t])
+            self.threads[t].append(("r", stream, event))
+            return event
+        if event == EVENTS:
+            return None
+        self.events += 1
+        self.threads[t].append(("r", stream, event))
+        self.recorded[t].append(event)
+        other = pick.randrange(len(self.threads))
+        if other != t and pick.random() < 0.7:
+            self.threads[t].append(("g", event, 0))
+            self.threads[other].append(("t", event, 0))
+            self.recorded[other].append(event)
+        else:
+            self.own[t].append(event)
+        return event
+
+    def chain(self, t):
+        """A stream waits and its event is recorded at once, for another one to wait for, and so on."""
+        pick, (own, idle) = self.pick, self.streams[t]
+        event = pick.choice(self.recorded[t] + NEVER)
+        for _ in range(pick.randint(1, 4)):
+            stream = pick.choice(idle if pick.random() < 0.7 else own)
+            self.threads[t].append(("w", stream, event))
+            if pick.random() < 0.3:
+                self.threads[t].append(("w", stream, pick.choice(self.recorded[t] + NEVER)))
+            event = self.record(t, stream)
+            if event is None:
+                return
+        end = pick.choice("wwwsy")
+        self.threads[t].append(("y", event, 0) if end == "y" else ("s", stream, 0) if end == "s" else
+                               ("w", pick.choice(own), event))
+
+    def step(self, t):
+        pick, steps = self.pick, self.threads[t]
+        stream = pick.choice(self.streams[t][0])
+        kind = pick.choice("kkkppphhboddcccsrrwwyamm")
+        if kind in "kpod" and len(self.threads) > 1 and pick.random() < 0.1:
             stream = SHARED
         if kind == "k":
             steps.append((kind, stream, pick.randint(5, 150)))
@@ -50,7 +97,7 @@ def generate(seed):
         elif kind == "h":
             steps.append((kind, stream, pick.randint(1000, 500000)))
         elif kind == "b" and t < 2:
-            device = pick.randrange(2) if len(threads) == 1 else t
+            device = pick.randrange(2) if len(self.threads) == 1 else t
             steps.append((kind, pick.randint(1000, 500000), device))
         elif kind == "d":
             steps.append((kind, stream, pick.randint(100000, 4000000)))
@@ -58,22 +105,16 @@ def generate(seed):
             steps.append((kind, pick.randint(2, 100), 0))
         elif kind == "s":
             steps.append((kind, stream, 0))
-        elif kind == "r" and events < 60:
-            steps.append((kind, stream, events))
-            recorded[t].append(events)
-            other = pick.randrange(len(threads))
-            if other != t and pick.random() < 0.7:
-                steps.append(("g", events, 0))
-                threads[other].append(("t", events, 0))
-                recorded[other].append(events)
-            events += 1
-        elif kind == "w" and recorded[t]:
-            steps.append((kind, stream, pick.choice(recorded[t])))
-        elif kind == "y" and recorded[t]:
-            steps.append((kind, pick.choice(recorded[t]), 0))
-        elif kind == "a" and len(threads) == 1:
+        elif kind == "r":
+            self.record(t, stream)
+        elif kind == "w":
+            steps.append((kind, stream, pick.choice(self.recorded[t] + NEVER)))
+        elif kind == "m":
+            self.chain(t)
+        elif kind == "y" and self.recorded[t]:
+            steps.append((kind, pick.choice(self.recorded[t]), 0))
+        elif kind == "a" and len(self.threads) == 1:
             steps.append((kind, pick.randrange(2), 0))
-    return threads
 
 
 def words(steps):
@@ -149,8 +190,8 @@ def compare(replay, report, said):
 
 
 def forgets(replay, report, what):
-    """Whether it would be noticed if what events (waits), what default streams (by_itself) wait for were left
-    out."""
+    """Whether it would be noticed if what works wait for by events (waits), by events that wait for others
+    (chained), by being in or beside a default stream (by_itself) were left out."""
     said, kept = [], [getattr(work, what) for work in replay.works]
     for work in replay.works:
         setattr(work, what, [])
@@ -179,7 +220,7 @@ def main():
     out, n = Tap(), 1 if "--seed" in sys.argv else FULL if full else PROGRAMS
     end = time.monotonic() + SECONDS
     bad, hidden, services = [], 0, 0
-    forgotten = {"waits": 0, "by_itself": 0}
+    forgotten = {"waits": 0, "chained": 0, "by_itself": 0}
     with tempfile.TemporaryDirectory(prefix="iotrace-schedule-") as folder:
         player = Player(build, folder)
         for seed in range(first, first + n):
@@ -187,7 +228,7 @@ def main():
                 n = seed - first
                 break
             for again in ("", "-again"):  # a jump of the machine's clock does not come twice
-                said, (replay, report) = [], player.play(generate(seed), f"{seed}{again}")
+                said, (replay, report) = [], player.play(Program(seed).threads, f"{seed}{again}")
                 compare(replay, report, said)
                 if not said:
                     break
@@ -198,6 +239,8 @@ def main():
             bad += [f"seed {seed}: {line}" for line in said]
     out.point(not bad, f"{n} random programs: exposed and recoverable as worked out by hand", bad)
     out.point(forgotten["waits"], "working it out without what events wait for is noticed",
+              "no program depends on it")
+    out.point(forgotten["chained"], "and without what those events' streams were waiting for",
               "no program depends on it")
     out.point(forgotten["by_itself"], "and without what default streams wait for by themselves",
               "no program depends on it")

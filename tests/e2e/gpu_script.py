@@ -112,12 +112,20 @@ COPIES = {
         [(0x5000, 0, (2 * 4 + 3) * 128 + 64)],
     "cudaMemcpyBatchAsync corr=%d dst=0x70000 dpitch=4096 src=0x5000 spitch=256 bytes=200 count=3":
         [(0x5000 + 256 * k, 0x70000 + 4096 * k, 200) for k in range(3)],
+    "cudaMemcpy3DBatchAsync corr=%d dst=0x70000 src=0x5000 bytes=4096 spitch=128 slayer=5 width=64 height=4 depth=3 count=3":
+        [(0x5000, 0x70000, (2 * 5 + 3) * 128 + 64), (0, 0, 0),
+         (0x5000 + 8192, 0x70000 + 8192, (2 * 5 + 3) * 128 + 64)],
+    "cudaMemcpy3DBatchAsync corr=%d dst=0x70000 dpitch=512 src=0x5000 width=64 height=4 depth=1 count=1":
+        [(0x5000, 0x70000, 3 * 512 + 64)],
     "cudaMemcpyPeerAsync corr=%d": [(0, 0, 0)],
     "cuMemcpyHtoD_v2 corr=%d dst=0x7000 src=0x5000 bytes=10": [(0x5000, 0, 10)],
     "cuMemcpyHtoDAsync_v2 corr=%d dst=0x7000 src=0x5000 bytes=10": [(0x5000, 0, 10)],
     "cuMemcpyDtoH_v2 corr=%d dst=0x7000 src=0x5000 bytes=10": [(0, 0x7000, 10)],
     "cuMemcpyDtoHAsync_v2 corr=%d dst=0x7000 src=0x5000 bytes=10": [(0, 0x7000, 10)],
     "cuMemcpyAsync corr=%d dst=0x7000 src=0x5000 bytes=10": [(0x5000, 0x7000, 10)],
+    "cuMemcpy3DBatchAsync corr=%d dst=0x70000 src=0x5000 width=64 height=4 depth=2 count=1": [(0x5000, 0x70000, 512)],
+    "cuMemcpy3DBatchAsync_v2 corr=%d dst=0x70000 src=0x5000 width=64 height=4 depth=2 count=1":
+        [(0x5000, 0x70000, 512)],
     "cuMemcpy2D_v2 corr=%d dst=0x7000 src=0x5000 spitch=100 width=64 height=4": [(0x5000, 0, 364)],
     "cuMemcpy3D_v2 corr=%d dst=0x7000 src=0x5000 dpitch=128 width=64 height=4 depth=2":
         [(0, 0x7000 + (4 + 2) * 128 + 3, (4 + 3) * 128 + 64)],

@@ -166,6 +166,7 @@ def main():
         for argv, mentions in [
                 (["explain", folder, "in.dtaa"], ["in.dtaa", "near it", "/in.data"]),
                 (["explain", folder, "zzzzzzzzzz"], ["zzzzzzzzzz"]),
+                (["explain", folder, "n.dat"], ["near it", "/in.data"]),
                 (["explain", folder, "a.data"], ["2 files", "sub/a.data"]),
                 (["explain", folder], ["path"]),
                 (["explain", place / "absent", "x"], ["absent"]),

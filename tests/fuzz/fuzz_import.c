@@ -36,13 +36,41 @@ static void read_back(const char *folder, const struct iot_imported *done)
     iot_trace_free(trace);
 }
 
+/* Whether the command would take it. */
+static int is_taken(const struct iot_profile *p)
+{
+    int64_t end;
+    return p->end_ns - p->start_ns < INT64_C(1) << 53 && p->base_ns >= 0 &&
+           !__builtin_add_overflow(p->end_ns, p->base_ns, &end);
+}
+
+/* A file for each process. */
+static void write_and_read(struct iot_profile *profile, const char *folder)
+{
+    struct iot_imported done = {0};
+    char name[32];
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    must(!iot_profile_divide(profile));
+    size_t n = profile->n_processes ? profile->n_processes : 1;
+    for (size_t k = 0; k < n; k++) {
+        snprintf(name, sizeof name, "%zu.iot", k);
+        must(!iot_import_write(profile, k, fd, name, "a.json", (uint32_t)k + 1,
+                               k == profile->main_process, &done));
+    }
+    read_back(folder, &done);
+    for (size_t k = 0; k < n; k++) {
+        snprintf(name, sizeof name, "%zu.iot", k);
+        unlinkat(fd, name, 0);
+    }
+    close(fd);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static char folder[] = "/tmp/iotrace-fuzz-XXXXXX";
     static int made;
     struct iot_json_in *in = malloc(sizeof *in);
     struct iot_profile profile;
-    struct iot_imported done;
 
     must(made || mkdtemp(folder) != NULL);
     made = 1;
@@ -50,13 +78,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int failed = iot_profile_read(&profile, in);
     must(!failed || in->error);
     must(!failed || in->at <= size);
-    if (!failed && profile.end_ns - profile.start_ns < (INT64_C(1) << 53) && profile.base_ns >= 0) {
-        int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        must(!iot_import_write(&profile, fd, "a.iot", "a.json", 1, 1, &done));
-        read_back(folder, &done);
-        unlinkat(fd, "a.iot", 0);
-        close(fd);
-    }
+    if (!failed && is_taken(&profile))
+        write_and_read(&profile, folder);
     iot_profile_free(&profile);
     iot_json_in_close(in);
     free(in);

@@ -10,6 +10,7 @@
 
 #include "analyzer/reporting.h"
 #include "format/ops.h"
+#include "tests/fuzz/check_report.h"
 #include "tests/unit/trace_writer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -138,39 +139,6 @@ static void save(unsigned p, uint32_t end)
     iot_written_free(&file);
 }
 
-#define NEED(holds) need(holds, #holds)
-
-static void need(int holds, const char *what)
-{
-    if (holds)
-        return;
-    fprintf(stderr, "fuzz_report: not so: %s\n", what);
-    abort();
-}
-
-static void check(const struct iot_report *r)
-{
-    const struct iot_model *m = r->model;
-    const struct iot_path_parts *p = &m->path;
-    struct iot_figures sum = {0};
-    NEED(p->compute_ns >= 0 && p->io_ns >= 0 && p->sleep_ns >= 0 && p->wake_ns >= 0 &&
-         p->external_ns >= 0 && p->unexplained_ns >= 0);
-    NEED(p->compute_ns + p->io_ns + p->gpu_ns + p->sleep_ns + p->wake_ns + p->external_ns +
-             p->unexplained_ns ==
-         m->wall_ns);
-    NEED(r->total.exposed_ns == p->io_ns && r->total.exposed_ns <= r->total.service_ns);
-    for (size_t i = 0; i < r->n_files; i++) {
-        const struct iot_figures *f = &r->files[i].figures;
-        NEED(f->exposed_ns >= 0 && f->exposed_ns <= f->service_ns && f->waited_ns >= 0 &&
-             f->waited_ns <= f->exposed_ns && f->recoverable_ns <= f->service_ns);
-        sum.exposed_ns += f->exposed_ns;
-        sum.service_ns += f->service_ns;
-    }
-    NEED(sum.exposed_ns == r->total.exposed_ns && sum.service_ns == r->total.service_ns);
-    for (size_t k = 1; k < m->n_curve; k++)
-        NEED(m->curve[k].time_ns <= m->curve[k - 1].time_ns);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char error[512];
@@ -197,7 +165,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         save(p, data[0] >> 2 * p & 3);
     if (iot_reporting_make(&reporting, folder, &(struct iot_reporting_how){.top = SIZE_MAX}, error))
         abort(); /* its files are whole */
-    check(&reporting.report);
+    fuzz_check_report(&reporting.report);
     iot_reporting_free(&reporting);
     return 0;
 }

@@ -218,6 +218,17 @@ Test(explain, files_are_found)
     cr_assert_eq(iot_files_nearest(t, "modle.bin", found, 1), 1);
     cr_expect(found[0] == a || found[0] == b);
     cr_expect_eq(iot_files_nearest(t, "qqqqqqqq", found, 4), 0);
+    uint32_t d = iot_test_run_regular(run, "gpu0:HtoD");
+    uint32_t again = iot_test_run_regular(run, "gpu0:HtoD, too");
+    memset(strchr(run->files[again].name, ','), 0, 1);
+    iot_test_run_regular(run, "gpu1:HtoD");
+    cr_expect_eq(iot_files_nearest(t, "HtoD", found, 4), 2, "of one name one");
+    cr_expect_eq(found[0], d);
+    cr_expect_eq(iot_files_nearest(t, "*htod*", found, 4), 2);
+    cr_expect_eq(iot_files_nearest(t, "one/mod", found, 4), 1, "a part of it is enough");
+    cr_expect_eq(found[0], a);
+    cr_expect_eq(iot_files_nearest(t, "", found, 4), 0);
+    cr_expect_eq(iot_files_nearest(t, "*", found, 4), 0);
     iot_test_run_free(run);
 }
 

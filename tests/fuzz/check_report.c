@@ -1,0 +1,37 @@
+#include "tests/fuzz/check_report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define NEED(holds) need(holds, #holds)
+
+static void need(int holds, const char *what)
+{
+    if (holds)
+        return;
+    fprintf(stderr, "a report is wrong: not so: %s\n", what);
+    abort();
+}
+
+void fuzz_check_report(const struct iot_report *r)
+{
+    const struct iot_model *m = r->model;
+    const struct iot_path_parts *p = &m->path;
+    struct iot_figures sum = {0};
+    NEED(p->compute_ns >= 0 && p->io_ns >= 0 && p->sleep_ns >= 0 && p->wake_ns >= 0 &&
+         p->external_ns >= 0 && p->unexplained_ns >= 0);
+    NEED(p->compute_ns + p->io_ns + p->gpu_ns + p->sleep_ns + p->wake_ns + p->external_ns +
+             p->unexplained_ns ==
+         m->wall_ns);
+    NEED(r->total.exposed_ns == p->io_ns && r->total.exposed_ns <= r->total.service_ns);
+    for (size_t i = 0; i < r->n_files; i++) {
+        const struct iot_figures *f = &r->files[i].figures;
+        NEED(f->exposed_ns >= 0 && f->exposed_ns <= f->service_ns && f->waited_ns >= 0 &&
+             f->waited_ns <= f->exposed_ns && f->recoverable_ns <= f->service_ns);
+        sum.exposed_ns += f->exposed_ns;
+        sum.service_ns += f->service_ns;
+    }
+    NEED(sum.exposed_ns == r->total.exposed_ns && sum.service_ns == r->total.service_ns);
+    for (size_t k = 1; k < m->n_curve; k++)
+        NEED(m->curve[k].time_ns <= m->curve[k - 1].time_ns);
+}
