@@ -140,7 +140,7 @@ def wrong_jobs(place, job, folders):
         "clocks an hour apart": ([other, folders[1]], "started up to 3600 s apart"),
         "a damaged rank": ([torn, folders[1]], "1 of 2 units are damaged"),
         "an empty rank": (ragged[:1], "rank-2: no trace in this folder"),
-        "a partial result of another version": ([job, ragged[1]], "ragged-newer: byte"),
+        "a partial result of another version": ([job, ragged[1]], "ragged-newer: this partial result is of another version"),
         "all that cannot be read": (ragged, "nowhere: cannot be read"),
     }
 
