@@ -188,6 +188,16 @@ def marked_job(place):
             for rank in range(3)]
 
 
+def uncalled_of(uncalled):
+    """By program."""
+    programs = {}
+    for row in uncalled["processes"] if "processes" in uncalled else uncalled["programs"]:
+        exe = re.sub(r"\d+(\.\d+)*", "#", row["exe"])
+        sums = programs.get(exe, (0, 0))
+        programs[exe] = (sums[0] + row["read_bytes"], sums[1] + row["write_bytes"])
+    return uncalled["read_bytes"], uncalled["write_bytes"], programs
+
+
 def figures_of(report):
     """What a rank's report and that of a job of it alone say alike, by section."""
     single = report["schema"] == "iotrace-report/1"
@@ -210,6 +220,12 @@ def figures_of(report):
             "queues": sorted((re.sub(r"\d+", "#", row["name"]), row["object"], row["messages"])
                              for row in report["queues"]),
             "waits": sorted((row["waiter"], row["doing"], row["path"], row["waited_ns"]) for row in report["waits"])[:5],
+            "ready": {f["path"]: f["ready_ns"] for f in report["files"]},
+            "recoverable": {(f["path"], f["object"]): f["recoverable_ns"] for f in report["files"]},
+            "steps": [report["steps"]["starts"][k] for k in range(min(8, len(report["steps"]["starts"])))] if single
+            else [row["spread_start_ns"]["max"] for row in report["step_starts"][:8]],
+            "uncalled": uncalled_of(report["run"]["uncalled"] if single else report["uncalled"]),
+            "not seen": sorted(report["run"]["not_seen"] if single else [s["sentence"] for s in report["not_seen"]]),
             "sentences": sorted(row if single else row["sentence"] for row in report["evidence"]),
             "percentiles": {(f["path"], f["object"]): f["latency_ns"] for f in report["files"]}}
 
