@@ -36,6 +36,10 @@ LAUNCHERS = {
                                 (None, None, None, "9", "")),
     "no numbers": ({"RANK": "-1", "WORLD_SIZE": "many", "LOCAL_RANK": "0x1", "PMI_RANK": "1234567890"}, None),
     "RANK of something else": ({"RANK": "general"}, None),
+    "a name of several lines": ({"IOTRACE_RANK": "0", "IOTRACE_JOB": "tr\nain\t\x1b[31m"},
+                                (0, None, None, r"tr\x0aain\x09\x1b[31m", "iotrace")),
+    "a name that is long": ({"IOTRACE_RANK": "0", "IOTRACE_JOB": "n" * 126 + "\nlost"},
+                            (0, None, None, "n" * 126, "iotrace")),
     "none": ({}, None),
 }
 NAMES = {name for env, _ in LAUNCHERS.values() for name in env}
