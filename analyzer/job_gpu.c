@@ -98,16 +98,22 @@ static int say_spread(struct iot_job *job, const char *what, const struct iot_sp
  * from what moved. */
 static int say_collectives(struct iot_job *job)
 {
-    int64_t n = iot_job_sum(job, IOT_UNIT_collectives);
-    if (!n)
+    const struct iot_words n =
+        iot_people_many(iot_job_sum(job, IOT_UNIT_collectives), "collective");
+    int64_t waited_ns = iot_job_sum(job, IOT_UNIT_collectives_waited_ns);
+    int64_t transfer_ns = iot_job_sum(job, IOT_UNIT_collectives_transfer_ns);
+    struct iot_job_lines *to = &job->sections[IOT_JOB_GPUS];
+    if (!iot_job_sum(job, IOT_UNIT_collectives))
         return 0;
-    return iot_job_say(job, &job->sections[IOT_JOB_GPUS],
-                       "In %s: %s waiting for other ranks of the same unit, %s moving bytes or "
-                       "waiting for those of others.",
-                       iot_people_many(n, "collective").text,
-                       iot_people_time(iot_job_sum(job, IOT_UNIT_collectives_waited_ns)).text,
-                       iot_people_time(iot_job_sum(job, IOT_UNIT_collectives_transfer_ns)).text) ||
-           say_spread(job, "In collectives", &job->collectives);
+    int failed = waited_ns
+                     ? iot_job_say(job, to,
+                                   "In %s: %s waiting for ranks of the same unit, %s moving bytes "
+                                   "or waiting for ranks of others.",
+                                   n.text, iot_people_time(waited_ns).text,
+                                   iot_people_time(transfer_ns).text)
+                     : iot_job_say(job, to, "In %s: %s, waiting for other ranks included.", n.text,
+                                   iot_people_time(transfer_ns).text);
+    return failed || say_spread(job, "In collectives", &job->collectives);
 }
 
 static int say_path(struct iot_job *job)
