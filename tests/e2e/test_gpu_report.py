@@ -104,7 +104,8 @@ def check_job(place):
     """The sums of two ranks, and who waited longest for an artifact."""
     for name in ("m.safetensors", "s.tfrecord"):
         (place / name).write_bytes(bytes(1 << 20))
-    folders = [play(place, f"j{k}", script.format(place=place), {"IOTRACE_RANK": str(k), "IOTRACE_CUDA": "kernels"}) / f"rank-{k}"
+    folders = [play(place, f"j{k}", script.format(place=place),
+                    {"IOTRACE_RANK": str(k), "IOTRACE_CUDA": "kernels"}) / f"rank-{k}"
                for k, script in enumerate(RANKS)]
     singles, (job, merged) = [harness.report(f) for f in folders], ([], place / "merged")
     for paths in (folders, folders[::-1], [merged]):

@@ -331,7 +331,8 @@ def check_left_out(inputs):
     made, lines = json.loads(done.stdout), done.stderr.decode().splitlines()
     named = [n for n in made["notes"] if n.startswith("Left out: ")]
     bad = [] if (done.status, len(lines)) == (0, 1) and "left out 6 inputs" in lines[0] else [f"{done.status}: {lines}"]
-    for part in ("rank-2: no trace", "rank-3", "rank-4", "ragged-newer: this partial result is of another version", "ragged-cut: byte", "nowhere: cannot"):
+    for part in ("rank-2: no trace", "rank-3", "rank-4", "ragged-newer: this partial result is of another version",
+                 "ragged-cut: byte", "nowhere: cannot"):
         if not any(part in n for n in named):
             bad.append(f"{part} is not named: {named}")
     whole = job_of(job / "rank-0", job / "rank-1")
