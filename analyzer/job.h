@@ -81,7 +81,7 @@ struct iot_job {
     size_t n_files;
     struct iot_job_start *starts;
     size_t n_starts;
-    size_t gpu_units; /* that have GPUs */
+    size_t gpu_units, known_units; /* that have GPUs; of which it is known when they idled */
     struct iot_spread gpu_idle, collectives; /* idle_ns, waited_ns and transfer_ns of these */
     size_t *shared; /* indexes of files that several units read, most read first */
     size_t n_shared;

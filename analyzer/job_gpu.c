@@ -15,14 +15,15 @@ int iot_job_gpu(struct iot_job *job)
         const int64_t *at = p->units[k].numbers;
         if (!at[IOT_UNIT_gpus])
             continue;
-        idle[job->gpu_units] = (struct iot_job_value){at[IOT_UNIT_gpu_idle_ns], k};
+        if (at[IOT_UNIT_gpus_known])
+            idle[job->known_units++] = (struct iot_job_value){at[IOT_UNIT_gpu_idle_ns], k};
         waited[job->gpu_units++] = (struct iot_job_value){
             iot_sum(at[IOT_UNIT_collectives_waited_ns], at[IOT_UNIT_collectives_transfer_ns]), k};
     }
-    if (job->gpu_units && !failed) {
-        job->gpu_idle = iot_job_spread(idle, job->gpu_units);
+    if (job->known_units && !failed)
+        job->gpu_idle = iot_job_spread(idle, job->known_units);
+    if (job->gpu_units && !failed)
         job->collectives = iot_job_spread(waited, job->gpu_units);
-    }
     free(idle);
     free(waited);
     return failed ? -1 : 0;
@@ -63,8 +64,8 @@ enum { DEVICES_SHOWN = 16 };
 static int say_devices(struct iot_job *job)
 {
     const struct iot_named_rows *rows = &job->partial->named[IOT_ROWS_gpu_devices];
-    char text[IOT_SENTENCE_BYTES], who[48];
-    int failed = 0;
+    char text[IOT_SENTENCE_BYTES], who[96];
+    int failed = 0, n;
     for (size_t k = 0; k < rows->n && k < DEVICES_SHOWN && !failed; k++) {
         const int64_t *at = rows->rows[k].numbers;
         struct iot_gpu_device d = {.device = (uint32_t)strtoul(rows->rows[k].texts[0], NULL, 10),
@@ -74,18 +75,23 @@ static int say_devices(struct iot_job *job)
                                    .idle_ns = at[IOT_ROW_gpu_devices_idle_ns]};
         for (int o = 0; o < IOT_OBJECTS; o++)
             d.idle_of_ns[o] = at[IOT_ROW_gpu_devices_input_ns + o];
-        snprintf(who, sizeof who, " of %s",
-                 iot_people_many(at[IOT_ROW_gpu_devices_units], "unit").text);
+        n = snprintf(who, sizeof who, " of %s",
+                     iot_people_many(at[IOT_ROW_gpu_devices_units], "unit").text);
+        if (d.kernels && at[IOT_ROW_gpu_devices_unknown])
+            snprintf(who + n, sizeof who - (size_t)n, ", of %s not known",
+                     iot_people_count(at[IOT_ROW_gpu_devices_unknown]).text);
         iot_words_device(&d, who, text);
         failed = say(job, text);
     }
     return failed;
 }
 
-static int say_spread(struct iot_job *job, const char *what, const struct iot_spread *s)
+/* Over so many units. */
+static int say_spread(struct iot_job *job, const char *what, const struct iot_spread *s,
+                      size_t units)
 {
     char most[IOT_LABEL_BYTES];
-    if (job->gpu_units < 2 || s->max - s->min < iot_job_weight(job))
+    if (units < 2 || s->max - s->min < iot_job_weight(job))
         return 0;
     return iot_job_say(job, &job->sections[IOT_JOB_GPUS],
                        "%s between %s and %s in a unit, median %s; the most in %s.", what,
@@ -113,7 +119,7 @@ static int say_collectives(struct iot_job *job)
                                    iot_people_time(transfer_ns).text)
                      : iot_job_say(job, to, "In %s: %s, waiting for other ranks included.", n.text,
                                    iot_people_time(transfer_ns).text);
-    return failed || say_spread(job, "In collectives", &job->collectives);
+    return failed || say_spread(job, "In collectives", &job->collectives, job->gpu_units);
 }
 
 static int say_path(struct iot_job *job)
@@ -130,7 +136,8 @@ static int say_path(struct iot_job *job)
 
 int iot_job_gpu_words(struct iot_job *job)
 {
-    return say_copies(job) || say_devices(job) || say_spread(job, "GPUs idle", &job->gpu_idle) ||
+    return say_copies(job) || say_devices(job) ||
+                   say_spread(job, "GPUs idle", &job->gpu_idle, job->known_units) ||
                    say_collectives(job) || say_path(job)
                ? -1
                : 0;

@@ -277,7 +277,11 @@ static void put_gpu(struct iot_json *json, const struct iot_job *job)
     iot_json_end_object(json);
     put_sum(json, job, "ranges_forgotten", IOT_UNIT_gpu_ranges_forgotten);
     iot_json_put_uint(json, "units", job->gpu_units);
-    put_spread(json, "spread_idle_ns", &job->gpu_idle);
+    if (job->known_units)
+        put_spread(json, "spread_idle_ns", &job->gpu_idle);
+    else
+        iot_json_put_null(json, "spread_idle_ns");
+    iot_json_put_uint(json, "known_units", job->known_units);
     iot_json_end_object(json);
 }
 

@@ -94,7 +94,7 @@ static int set_ranks(struct iot_partial *p, struct iot_unit *u, const struct iot
 
 /* Of all its GPUs, and of its ranks within collectives. */
 struct gpu_numbers {
-    int64_t busy_ns, idle_ns, idle_of_ns[IOT_OBJECTS];
+    int64_t known, busy_ns, idle_ns, idle_of_ns[IOT_OBJECTS];
     int64_t collectives, matched, waited_ns, transfer_ns;
 };
 
@@ -102,6 +102,7 @@ static struct gpu_numbers gpu_numbers(const struct iot_report_gpu *g)
 {
     struct gpu_numbers n = {0};
     for (size_t k = 0; g && k < g->n_devices; k++) {
+        n.known += g->devices[k].kernels != 0;
         n.busy_ns = iot_sum(n.busy_ns, g->devices[k].busy_ns);
         n.idle_ns = iot_sum(n.idle_ns, g->devices[k].idle_ns);
         for (int o = 0; o < IOT_OBJECTS; o++)
@@ -151,6 +152,7 @@ static void set_numbers(struct iot_unit *u, const struct iot_report *r)
         {IOT_UNIT_unmatched_waits, m->unmatched_waits},
         {IOT_UNIT_cut_edges, m->cut_edges},
         {IOT_UNIT_gpus, r->gpu ? r->gpu->n_devices : 0},
+        {IOT_UNIT_gpus_known, (uint64_t)gpu.known},
         {IOT_UNIT_gpu_busy_ns, (uint64_t)gpu.busy_ns},
         {IOT_UNIT_gpu_idle_ns, (uint64_t)gpu.idle_ns},
         {IOT_UNIT_gpu_launch_ns, (uint64_t)m->path.gpu_launch_ns},

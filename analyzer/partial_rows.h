@@ -54,7 +54,7 @@ extern const struct iot_row_about iot_rows_about[IOT_ROW_KINDS];
 struct iot_named_row {
     const char *texts[IOT_ROW_TEXTS];
     const char *shown; /* SPAN: the text with the most of its numbers */
-    uint8_t object; /* IOT_OBJECTS: none */
+    uint8_t object;    /* IOT_OBJECTS: none */
     int64_t numbers[IOT_ROW_NUMBERS];
     struct iot_histogram times;
 };

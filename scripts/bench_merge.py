@@ -20,9 +20,10 @@ from pathlib import Path
 NUMBERS = ["pid", "start_realtime_ns", "start_mono_ns", "wall_ns", "part_of_ns", "processes", "lanes", "events",
            "dropped_events", "salvaged_processes", "untraced", "storage_read_bytes", "storage_write_bytes",
            "runqueue_ns", "compute_ns", "io_ns", "gpu_ns", "sleep_ns", "wake_ns", "external_ns",
-           "unexplained_ns", "exposed_error_ns", "replay_error_ns", "unmatched_waits", "cut_edges", "gpus", "gpu_busy_ns",
-           "gpu_idle_ns", "gpu_launch_ns", "gpu_gap_ns", "gpu_ranges_forgotten", "collectives", "collectives_matched",
-           "collectives_waited_ns", "collectives_transfer_ns", "uncalled_read_bytes", "uncalled_write_bytes", "steps"]
+           "unexplained_ns", "exposed_error_ns", "replay_error_ns", "unmatched_waits", "cut_edges", "gpus",
+           "gpus_known", "gpu_busy_ns", "gpu_idle_ns", "gpu_launch_ns", "gpu_gap_ns", "gpu_ranges_forgotten",
+           "collectives", "collectives_matched", "collectives_waited_ns", "collectives_transfer_ns",
+           "uncalled_read_bytes", "uncalled_write_bytes", "steps"]
 OBJECTS = ["input", "artifact", "state", "output", "other"]
 BOTH = ["files", "data_ops", "metadata_ops", "sync_ops", "bytes", "read_bytes", "write_bytes", "service_ns",
         "data_service_ns", "exposed_ns", "waited_ns", "serialization_ns", "coded", "mapped_bytes", "fault_ns",
@@ -83,8 +84,9 @@ def values(chance, columns):
 def partial(rank, world, files):
     chance = random.Random(rank)
     numbers = {key: 0 for key in NUMBERS} | {"pid": 1000 + rank, "wall_ns": 10**11 + chance.randrange(10**10),
-                                             "start_realtime_ns": 1700000000 * 10**9, "start_mono_ns": 10**12, "gpus": 1,
-                                             "gpu_busy_ns": chance.randrange(10**11), "steps": 5000}
+                                             "start_realtime_ns": 1700000000 * 10**9, "start_mono_ns": 10**12,
+                                             "gpus": 1, "gpus_known": 1, "steps": 5000,
+                                             "gpu_busy_ns": chance.randrange(10**11)}
     unit = {"job": "bench", "rank": rank, "local_rank": rank % 8, "world_size": world, "source": "slurm",
             "host": f"node{rank // 8:04}", "boot_id": f"{rank // 8:032x}", "command": "python train.py",
             "damage": "", "ranks": [], **numbers, "curve": [numbers["wall_ns"]] * 9,

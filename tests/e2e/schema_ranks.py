@@ -39,7 +39,7 @@ COPIES = ["direction", "decided_by", "memory", "object", "units", "copies", "byt
 DEVICE = ["device", "units", "unknown", "busy_ns", "idle_ns", "input_ns", "artifact_ns", "state_ns", "output_ns",
           "other_ns"]
 COLLECTIVES = ["collectives", "matched", "waited_ns", "transfer_ns"]
-GPU = ["copies", "devices", "collectives", "path", "ranges_forgotten", "units", "spread_idle_ns"]
+GPU = ["copies", "devices", "collectives", "path", "ranges_forgotten", "units", "spread_idle_ns", "known_units"]
 GPU_PATH = ["work_ns", "launch_ns", "gap_ns"]
 START = ["step", "units", "spread_start_ns"]
 SPREAD = ["min", "median", "max", "min_unit", "max_unit"]
@@ -111,7 +111,11 @@ def check_gpu(bad, job):
         member = "collectives" if key == "collectives" else f"collectives_{key}"
         bad.same(f"collectives {key}", sum(u[member] for u in units), gpu["collectives"][key])
     check_spread(bad, job, "collectives", gpu["collectives"]["spread_ns"])
-    check_spread(bad, job, "idle", gpu["spread_idle_ns"])
+    bad.same("units that know when GPUs idled", sum(u["gpus_known"] > 0 for u in units), gpu["known_units"])
+    if gpu["known_units"]:
+        check_spread(bad, job, "idle", gpu["spread_idle_ns"])
+    else:
+        bad.same("when GPUs idled", None, gpu["spread_idle_ns"])
 
 
 def check_more(bad, job):

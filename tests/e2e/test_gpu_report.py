@@ -125,7 +125,9 @@ def check_job(place):
     for name in OBJECTS:
         same(bad, f"idle of {name}", sum((d["idle_of_ns"] or {}).get(name, 0) for s in singles
                                          for d in s["gpu"]["devices"]), device[f"{name}_ns"])
-    same(bad, "units, one without kernels", (2, 1, 2), (device["units"], device["unknown"], gpu["units"]))
+    same(bad, "units, one without kernels", (2, 1, 2, 1),
+         (device["units"], device["unknown"], gpu["units"], gpu["known_units"]))
+    same(bad, "idle", [device["idle_ns"]] * 2, [gpu["spread_idle_ns"][key] for key in ("min", "max")])
     same(bad, "path", {key: sum(s["gpu"]["path"][key] for s in singles) for key in gpu["path"]}, gpu["path"])
     (row,) = (f for f in job[0]["files"] if f["path"].endswith("m.safetensors"))
     ready = [next(f["ready_ns"] for f in s["files"] if f["path"] == row["path"]) for s in singles]
@@ -137,7 +139,7 @@ def check_job(place):
     for form in ("text", "markdown"):
         text = " ".join(html.unescape(harness.ask("report", *folders, "--format", form).decode()).split())
         bad += [f"{words!r} is not in {form}" for words in (
-            "To GPUs: 9.19 kB in 3 copies, pinned: 1.00 kB input, 8.19 kB artifact", "gpu0 of 2 units: busy ",
+            "To GPUs: 9.19 kB in 3 copies, pinned: 1.00 kB input, 8.19 kB artifact", "gpu0 of 2 units, of 1 not known: busy ",
             "m.safetensors: ready after ", f" in rank {most} on ") if words not in text]
     return bad
 
