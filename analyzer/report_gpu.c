@@ -43,9 +43,9 @@ uint8_t iot_copy_direction(const char *name)
     return (uint8_t)index_of(directions, sizeof directions / sizeof *directions, name);
 }
 
-enum iot_copy_rule iot_copy_rule(const char *name)
+uint8_t iot_copy_rule(const char *name)
 {
-    return (enum iot_copy_rule)index_of(iot_copy_rule_names, IOT_COPY_RULES, name);
+    return (uint8_t)index_of(iot_copy_rule_names, IOT_COPY_RULES, name);
 }
 
 const char *iot_host_memory_name(unsigned memory)

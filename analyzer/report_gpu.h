@@ -21,7 +21,7 @@ extern const char *const iot_copy_rule_names[IOT_COPY_RULES];
 /* "HtoD"; of what is no kind of copy "other". And back. */
 const char *iot_copy_direction_name(unsigned direction);
 uint8_t iot_copy_direction(const char *name);
-enum iot_copy_rule iot_copy_rule(const char *name);
+uint8_t iot_copy_rule(const char *name); /* enum iot_copy_rule */
 /* "pageable", "pinned", "" if it is not known. And back. */
 const char *iot_host_memory_name(unsigned memory);
 uint8_t iot_host_memory(const char *name);
