@@ -146,36 +146,38 @@ static int make_files(struct iot_job *job)
         const struct iot_partial_file *f = &p->files[i];
         const int64_t *rest = p->rest[f->object].at, *at = f->sums.at;
         job->files[i] = (struct iot_job_file){
-            f, iot_job_figures(&f->sums),
-            left(rest[IOT_COLUMN_cut_exposed_ns], at[IOT_COLUMN_cut_exposed_ns]),
-            left(rest[IOT_COLUMN_cut_service_ns], at[IOT_COLUMN_cut_service_ns]),
-            left(rest[IOT_COLUMN_cut_bytes], at[IOT_COLUMN_cut_bytes])};
+            .file = f,
+            .figures = iot_job_figures(&f->sums),
+            .error_exposed_ns =
+                left(rest[IOT_COLUMN_cut_exposed_ns], at[IOT_COLUMN_cut_exposed_ns]),
+            .error_service_ns =
+                left(rest[IOT_COLUMN_cut_service_ns], at[IOT_COLUMN_cut_service_ns]),
+            .error_bytes = left(rest[IOT_COLUMN_cut_bytes], at[IOT_COLUMN_cut_bytes])};
         struct iot_figures *figures = &job->files[i].figures;
         figures->timed_ops = iot_histogram_count(&f->times);
         figures->latency = iot_histogram_latency(&f->times, at[IOT_COLUMN_max_ns]);
+        if (at[IOT_COLUMN_recoverable_units])
+            figures->recoverable_ns = at[IOT_COLUMN_recoverable_ns];
     }
     job->n_files = p->n_files;
+    if (iot_job_moments(job))
+        return -1;
     if (job->n_files)
         qsort(job->files, job->n_files, sizeof *job->files, by_cost);
     return 0;
 }
 
-struct reading {
-    int64_t bytes;
-    size_t index;
-};
-
-static int by_bytes(const void *a, const void *b)
+static int most_first(const void *a, const void *b)
 {
-    const struct reading *x = a, *y = b;
-    if (x->bytes != y->bytes)
-        return x->bytes > y->bytes ? -1 : 1;
-    return x->index < y->index ? -1 : 1;
+    const struct iot_job_value *x = a, *y = b;
+    if (x->value != y->value)
+        return x->value > y->value ? -1 : 1;
+    return x->unit < y->unit ? -1 : 1;
 }
 
 static int find_shared(struct iot_job *job)
 {
-    struct reading *found = malloc((job->n_files + 1) * sizeof *found);
+    struct iot_job_value *found = malloc((job->n_files + 1) * sizeof *found);
     job->shared = malloc((job->n_files + 1) * sizeof *job->shared);
     if (!found || !job->shared) {
         free(found);
@@ -186,47 +188,55 @@ static int find_shared(struct iot_job *job)
         int is_file = *f->file->path == '/'; /* neither a pipe nor copies of a GPU */
         if (is_file && f->file->object != IOT_OTHER &&
             f->figures.read_bytes > f->file->sums.at[IOT_COLUMN_largest_read_bytes])
-            found[job->n_shared++] = (struct reading){f->figures.read_bytes, i};
+            found[job->n_shared++] = (struct iot_job_value){f->figures.read_bytes, i};
     }
     if (job->n_shared)
-        qsort(found, job->n_shared, sizeof *found, by_bytes);
+        qsort(found, job->n_shared, sizeof *found, most_first);
     for (size_t k = 0; k < job->n_shared; k++)
-        job->shared[k] = found[k].index;
+        job->shared[k] = found[k].unit;
     free(found);
     return 0;
 }
 
 /* --- spread --- */
 
-static struct iot_spread spread_of(struct reading *values, size_t n)
+struct iot_spread iot_job_spread(struct iot_job_value *values, size_t n)
 {
-    qsort(values, n, sizeof *values, by_bytes); /* the most first; of equals, the first unit */
+    qsort(values, n, sizeof *values, most_first); /* of equals, the first unit */
     size_t last = n - 1;
-    while (last && values[last - 1].bytes == values[n - 1].bytes)
+    while (last && values[last - 1].value == values[n - 1].value)
         last--;
-    return (struct iot_spread){values[n - 1].bytes, values[n / 2].bytes, values[0].bytes,
-                               values[last].index, values[0].index};
+    return (struct iot_spread){values[n - 1].value, values[n / 2].value, values[0].value,
+                               values[last].unit, values[0].unit};
 }
 
 static int make_spreads(struct iot_job *job)
 {
     const struct iot_partial *p = job->partial;
-    struct reading *values = malloc((p->n_units + 1) * sizeof *values);
+    struct iot_job_value *values = malloc((p->n_units + 1) * sizeof *values);
     if (!values)
         return -1;
     for (int o = 0; o < IOT_OBJECTS; o++)
         for (int s = 0; s < IOT_SPREADS; s++) {
             for (size_t k = 0; k < p->n_units; k++)
-                values[k] = (struct reading){p->units[k].objects[o].at[spread_columns[s]], k};
-            job->spread[o][s] = spread_of(values, p->n_units);
+                values[k] = (struct iot_job_value){p->units[k].objects[o].at[spread_columns[s]], k};
+            job->spread[o][s] = iot_job_spread(values, p->n_units);
         }
     for (size_t k = 0; k < p->n_units; k++)
-        values[k] = (struct reading){p->units[k].numbers[IOT_UNIT_wall_ns], k};
-    job->wall = spread_of(values, p->n_units);
+        values[k] = (struct iot_job_value){p->units[k].numbers[IOT_UNIT_wall_ns], k};
+    job->wall = iot_job_spread(values, p->n_units);
     job->straggler = job->wall.max_unit;
     job->wall_ns = job->wall.max;
     free(values);
     return 0;
+}
+
+int64_t iot_job_sum(const struct iot_job *job, enum iot_unit_number number)
+{
+    int64_t sum = 0;
+    for (size_t k = 0; k < job->partial->n_units; k++)
+        sum = iot_sum(sum, job->partial->units[k].numbers[number]);
+    return sum;
 }
 
 static void sum_units(struct iot_job *job)
@@ -247,16 +257,20 @@ int iot_job_make(struct iot_job *job, const struct iot_partial *partial)
 {
     *job = (struct iot_job){.partial = partial, .arena = iot_arena_new()};
     if (!job->arena || sum_objects(job) || make_files(job) || find_shared(job) ||
-        make_spreads(job) || iot_job_hosts(job) || iot_job_named(job))
+        make_spreads(job) || iot_job_gpu(job) || iot_job_hosts(job) || iot_job_named(job))
         return -1;
     sum_units(job);
-    return iot_job_notes(job) || iot_job_words(job) || iot_job_named_words(job) ? -1 : 0;
+    return iot_job_notes(job) || iot_job_words(job) || iot_job_named_words(job) ||
+                   iot_job_moments_words(job) || iot_job_gpu_words(job)
+               ? -1
+               : 0;
 }
 
 void iot_job_free(struct iot_job *job)
 {
     free(job->files);
     free(job->shared);
+    free(job->starts);
     free(job->hosts);
     free(job->notes.lines);
     free(job->ranks.lines);

@@ -34,6 +34,17 @@ struct iot_job_file {
     const struct iot_partial_file *file;
     struct iot_figures figures;
     int64_t error_exposed_ns, error_service_ns, error_bytes; /* at most so much more */
+    /* Until it was ready, in the units that say so; its parts in that which took longest. */
+    size_t ready_units; /* 0: it is not known, and the rest says nothing */
+    struct iot_spread ready;
+    const struct iot_unit_ready *longest;
+};
+
+/* When a step began, since its unit did. */
+struct iot_job_start {
+    int64_t step; /* from 0 */
+    size_t units; /* that have it */
+    struct iot_spread begins;
 };
 
 /* Sentences with their full stop. */
@@ -45,6 +56,8 @@ struct iot_job_lines {
 /* What is said of the rows with names (partial_rows.def). */
 enum iot_job_section {
     IOT_JOB_STEPS,
+    IOT_JOB_READY,
+    IOT_JOB_GPUS,
     IOT_JOB_MARKED,
     IOT_JOB_SITES,
     IOT_JOB_WAITS,
@@ -66,6 +79,10 @@ struct iot_job {
     size_t straggler;
     struct iot_job_file *files; /* as in a report */
     size_t n_files;
+    struct iot_job_start *starts;
+    size_t n_starts;
+    size_t gpu_units, known_units; /* that have GPUs; of which it is known when they idled */
+    struct iot_spread gpu_idle, collectives; /* idle_ns, waited_ns and transfer_ns of these */
     size_t *shared; /* indexes of files that several units read, most read first */
     size_t n_shared;
     struct iot_job_host *hosts; /* by name */
@@ -89,12 +106,29 @@ struct iot_figures iot_job_figures(const struct iot_sums *sums);
 /* "rank 3 on node7". */
 const char *iot_unit_label(const struct iot_unit *unit, char text[IOT_LABEL_BYTES]);
 
-/* Parts of it: job_hosts.c, job_named.c, job_notes.c, job_words.c. 0, -1 without memory. */
+/* The spread of values of units. At least one; they are put into an order. */
+struct iot_job_value {
+    int64_t value;
+    size_t unit;
+};
+struct iot_spread iot_job_spread(struct iot_job_value *values, size_t n);
+
+/* Parts of it: job_gpu.c, job_hosts.c, job_moments.c, job_named.c, job_notes.c, job_words.c. 0, -1
+ * without memory. */
+int iot_job_gpu(struct iot_job *job);
+int iot_job_gpu_words(struct iot_job *job);
 int iot_job_hosts(struct iot_job *job);
+/* Once the files stand in the order of the partial result. */
+int iot_job_moments(struct iot_job *job);
+int iot_job_moments_words(struct iot_job *job);
 int iot_job_named(struct iot_job *job);
 int iot_job_notes(struct iot_job *job);
 int iot_job_words(struct iot_job *job);
 int iot_job_named_words(struct iot_job *job);
+/* Numbers of a unit, summed up. */
+int64_t iot_job_sum(const struct iot_job *job, enum iot_unit_number number);
+/* A difference between ranks of less is not worth a line. */
+int64_t iot_job_weight(const struct iot_job *job);
 /* What comes first: how long it took, and what of that is I/O. */
 void iot_job_verdict(const struct iot_job *job, char text[IOT_LABEL_BYTES * 4]);
 /* Adds a sentence. */

@@ -1,4 +1,6 @@
 /* A job's report as JSON: rows of objects and files have the fields of iotrace-report/1. */
+#include <stdlib.h>
+
 #include "analyzer/job.h"
 #include "analyzer/json_out.h"
 #include "analyzer/partial_json.h"
@@ -73,6 +75,20 @@ static void put_totals(struct iot_json *json, const struct iot_job *job)
     iot_report_put_total(json, &job->total);
 }
 
+/* As in a report, of the unit in which it took longest. */
+static void put_longest(struct iot_json *json, const struct iot_job_file *f)
+{
+    if (!f->ready_units) {
+        iot_json_put_null(json, "ready_ns");
+        return;
+    }
+    iot_json_put_object(json, "ready_ns");
+    iot_json_put_int(json, "storage", f->longest->storage_ns);
+    iot_json_put_int(json, "decode", f->longest->decode_ns);
+    iot_json_put_int(json, "placement", f->longest->placement_ns);
+    iot_json_end_object(json);
+}
+
 static void put_file(struct iot_json *json, const struct iot_job_file *f)
 {
     const int64_t *at = f->file->sums.at;
@@ -81,13 +97,19 @@ static void put_file(struct iot_json *json, const struct iot_job_file *f)
     iot_json_put_string(json, "object", iot_object_names[f->file->object]);
     iot_json_put_string(json, "why", f->file->why);
     iot_report_put_figures(json, &f->figures);
-    iot_json_put_null(json, "ready_ns");
+    put_longest(json, f);
     iot_report_put_reads(json, &f->figures);
     iot_json_put_int(json, "units", at[IOT_COLUMN_units]);
     iot_json_put_int(json, "largest_read_bytes", at[IOT_COLUMN_largest_read_bytes]);
     iot_json_put_int(json, "error_exposed_ns", f->error_exposed_ns);
     iot_json_put_int(json, "error_service_ns", f->error_service_ns);
     iot_json_put_int(json, "error_bytes", f->error_bytes);
+    iot_json_put_int(json, "recoverable_units", at[IOT_COLUMN_recoverable_units]);
+    iot_json_put_uint(json, "ready_units", f->ready_units);
+    if (f->ready_units)
+        put_spread(json, "spread_ready_ns", &f->ready);
+    else
+        iot_json_put_null(json, "spread_ready_ns");
     iot_json_end_object(json);
 }
 
@@ -152,8 +174,10 @@ static void put_row(struct iot_json *json, const struct iot_row_about *about,
                     const struct iot_named_row *row)
 {
     iot_json_begin_object(json);
+    char *span = about->flags & IOT_ROW_SPAN ? iot_named_row_span(row) : NULL;
     for (size_t k = 0; about->texts[k]; k++)
-        iot_json_put_string(json, about->texts[k], row->texts[k]);
+        iot_json_put_string(json, about->texts[k], span ? span : row->texts[k]);
+    free(span);
     if (about->flags & IOT_ROW_OBJECT)
         iot_json_put_string(json, "object",
                             row->object == IOT_OBJECTS ? NULL : iot_object_names[row->object]);
@@ -166,14 +190,99 @@ static void put_row(struct iot_json *json, const struct iot_row_about *about,
     iot_json_end_object(json);
 }
 
+static void put_rows(struct iot_json *json, const struct iot_job *job, enum iot_row_kind kind,
+                     const char *key)
+{
+    iot_json_put_array(json, key);
+    for (size_t k = 0; k < job->partial->named[kind].n; k++)
+        put_row(json, &iot_rows_about[kind], job->named[kind][k]);
+    iot_json_end_array(json);
+}
+
+/* Those behind have a place of their own. */
 static void put_named(struct iot_json *json, const struct iot_job *job)
 {
-    for (int kind = 0; kind < IOT_ROW_KINDS; kind++) {
-        iot_json_put_array(json, iot_rows_about[kind].name);
-        for (size_t k = 0; k < job->partial->named[kind].n; k++)
-            put_row(json, &iot_rows_about[kind], job->named[kind][k]);
-        iot_json_end_array(json);
+    for (enum iot_row_kind kind = 0; kind <= IOT_ROWS_evidence; kind++)
+        put_rows(json, job, kind, iot_rows_about[kind].name);
+}
+
+/* --- what units say of steps, of bytes without a call, and of GPUs --- */
+
+static void put_starts(struct iot_json *json, const struct iot_job *job)
+{
+    iot_json_put_array(json, "step_starts");
+    for (size_t k = 0; k < job->n_starts; k++) {
+        iot_json_begin_object(json);
+        iot_json_put_int(json, "step", job->starts[k].step);
+        iot_json_put_uint(json, "units", job->starts[k].units);
+        put_spread(json, "spread_start_ns", &job->starts[k].begins);
+        iot_json_end_object(json);
     }
+    iot_json_end_array(json);
+}
+
+static void put_sum(struct iot_json *json, const struct iot_job *job, const char *key,
+                    enum iot_unit_number number)
+{
+    iot_json_put_int(json, key, iot_job_sum(job, number));
+}
+
+/* null: no unit knows it. */
+static void put_uncalled(struct iot_json *json, const struct iot_job *job)
+{
+    size_t units = 0;
+    for (size_t k = 0; k < job->partial->n_units; k++)
+        units += !job->partial->units[k].numbers[IOT_UNIT_part_of_ns];
+    if (!units) {
+        iot_json_put_null(json, "uncalled");
+        return;
+    }
+    iot_json_put_object(json, "uncalled");
+    put_sum(json, job, "read_bytes", IOT_UNIT_uncalled_read_bytes);
+    put_sum(json, job, "write_bytes", IOT_UNIT_uncalled_write_bytes);
+    put_rows(json, job, IOT_ROWS_uncalled, "programs");
+    iot_json_put_uint(json, "units", units);
+    iot_json_end_object(json);
+}
+
+static void put_collectives(struct iot_json *json, const struct iot_job *job)
+{
+    iot_json_put_object(json, "collectives");
+    put_sum(json, job, "collectives", IOT_UNIT_collectives);
+    put_sum(json, job, "matched", IOT_UNIT_collectives_matched);
+    put_sum(json, job, "waited_ns", IOT_UNIT_collectives_waited_ns);
+    put_sum(json, job, "transfer_ns", IOT_UNIT_collectives_transfer_ns);
+    put_spread(json, "spread_ns", &job->collectives);
+    iot_json_end_object(json);
+}
+
+/* null: no unit has one. */
+static void put_gpu(struct iot_json *json, const struct iot_job *job)
+{
+    if (!job->gpu_units) {
+        iot_json_put_null(json, "gpu");
+        return;
+    }
+    int64_t launch_ns = iot_job_sum(job, IOT_UNIT_gpu_launch_ns);
+    int64_t gap_ns = iot_job_sum(job, IOT_UNIT_gpu_gap_ns);
+    int64_t rest_ns = iot_job_sum(job, IOT_UNIT_gpu_ns) - launch_ns - gap_ns;
+    iot_json_put_object(json, "gpu");
+    put_rows(json, job, IOT_ROWS_gpu_copies, "copies");
+    put_rows(json, job, IOT_ROWS_gpu_devices, "devices");
+    put_collectives(json, job);
+    iot_json_put_object(json, "path");
+    iot_json_put_int(json, "work_ns", rest_ns > 0 ? rest_ns : 0);
+    iot_json_put_int(json, "launch_ns", launch_ns);
+    iot_json_put_int(json, "gap_ns", gap_ns);
+    iot_json_end_object(json);
+    put_sum(json, job, "ranges_forgotten", IOT_UNIT_gpu_ranges_forgotten);
+    iot_json_put_uint(json, "units", job->gpu_units);
+    if (job->known_units)
+        put_spread(json, "spread_idle_ns", &job->gpu_idle);
+    else
+        iot_json_put_null(json, "spread_idle_ns");
+    iot_json_put_uint(json, "known_units", job->known_units);
+    iot_json_end_object(json);
 }
 
 int iot_job_write_json(const struct iot_job *job, FILE *out, size_t top)
@@ -209,6 +318,9 @@ int iot_job_write_json(const struct iot_job *job, FILE *out, size_t top)
     put_lines(&json, "shared_reads", &job->shared_words);
     put_lines(&json, "slow_hosts", &job->slow);
     put_lines(&json, "notes", &job->notes);
+    put_starts(&json, job);
+    put_uncalled(&json, job);
+    put_gpu(&json, job);
     iot_json_end_object(&json);
     return iot_json_finish(&json);
 }

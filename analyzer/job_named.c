@@ -18,6 +18,9 @@ static const int ordered_by[IOT_ROW_KINDS] = {
     [IOT_ROWS_sites] = IOT_ROW_sites_exposed_ns,
     [IOT_ROWS_not_seen] = IOT_ROW_not_seen_units,
     [IOT_ROWS_evidence] = IOT_ROW_evidence_units,
+    [IOT_ROWS_uncalled] = IOT_ROW_uncalled_read_bytes,
+    [IOT_ROWS_gpu_copies] = IOT_ROW_gpu_copies_bytes,
+    [IOT_ROWS_gpu_devices] = IOT_ROW_gpu_devices_units,
 };
 
 enum { LINES_SHOWN = 5 };
@@ -182,17 +185,18 @@ static int say_advice(struct iot_job *job, const struct iot_named_row *row)
         iot_people_time(row->numbers[IOT_ROW_advice_most_ns]).text);
 }
 
-/* What stands for numbers that are not the same everywhere is explained. */
 static int say_sentence(struct iot_job *job, enum iot_job_section section,
                         const struct iot_named_row *row)
 {
+    char *text = iot_named_row_span(row);
+    if (!text)
+        return -1;
     const bool all = row->numbers[0] == (int64_t)job->partial->n_units;
-    const bool differs = strstr(row->texts[0], "# ") != NULL;
-    if (all && !differs)
-        return iot_job_say(job, &job->sections[section], "%.500s.", row->texts[0]);
-    return iot_job_say(job, &job->sections[section], "%.500s (%s%s%s).", row->texts[0],
-                       all ? "" : where(job, row).text, !all && differs ? "; " : "",
-                       differs ? "#: differs between units" : "");
+    int failed =
+        all ? iot_job_say(job, &job->sections[section], "%.800s.", text)
+            : iot_job_say(job, &job->sections[section], "%.800s (%s).", text, where(job, row).text);
+    free(text);
+    return failed;
 }
 
 static int say_not_seen(struct iot_job *job, const struct iot_named_row *row)

@@ -29,7 +29,7 @@ const struct iot_option iot_report_options[] = {
      IOT_OPTION_COUNT, offsetof(struct iot_report_how, events), NULL, NULL},
     {"partial", 0, NULL,
      "instead of a report, its integers, to be merged with others: a file of the schema "
-     "iotrace-partial/1; --top N: files that each unit names, 64 if not given",
+     "iotrace-partial/2; --top N: files that each unit names, 64 if not given",
      IOT_OPTION_FLAG, offsetof(struct iot_report_how, partial), NULL, NULL},
     {0},
 };

@@ -15,6 +15,8 @@ static const struct {
 } sections[] = {
     {"Ranks", offsetof(struct iot_job, ranks)},
     {"Steps", offsetof(struct iot_job, sections[IOT_JOB_STEPS])},
+    {"Until artifacts were ready", offsetof(struct iot_job, sections[IOT_JOB_READY])},
+    {"GPUs", offsetof(struct iot_job, sections[IOT_JOB_GPUS])},
     {"What the program marks", offsetof(struct iot_job, sections[IOT_JOB_MARKED])},
     {"Where calls are made", offsetof(struct iot_job, sections[IOT_JOB_SITES])},
     {"Who waited for whom", offsetof(struct iot_job, sections[IOT_JOB_WAITS])},
@@ -42,10 +44,42 @@ static const char *at_most(int64_t error, char text[48])
     return text;
 }
 
+/* What is not listed: files that units name, and those that they do not, once for each unit. */
+struct rest {
+    size_t files;
+    int64_t exposed_ns, unnamed, unnamed_exposed_ns;
+};
+
+static struct rest rest_of(const struct iot_job *job, size_t shown)
+{
+    struct rest rest = {job->n_files - shown, 0, 0, 0};
+    for (size_t i = shown; i < job->n_files; i++)
+        rest.exposed_ns = iot_sum(rest.exposed_ns, job->files[i].figures.exposed_ns);
+    for (int o = 0; o < IOT_OBJECTS; o++) {
+        const int64_t *at = job->partial->rest[o].at;
+        rest.unnamed = iot_sum(rest.unnamed, at[IOT_COLUMN_files]);
+        rest.unnamed_exposed_ns = iot_sum(rest.unnamed_exposed_ns, at[IOT_COLUMN_exposed_ns]);
+    }
+    return rest;
+}
+
+static void put_rest(const struct iot_page *page, const struct rest *rest)
+{
+    if (rest->files)
+        fprintf(page->out, "%9s                 in %s; --top N lists N files\n",
+                iot_people_time(rest->exposed_ns).text,
+                iot_people_many((int64_t)rest->files, "more file").text);
+    if (rest->unnamed)
+        fprintf(page->out, "%9s                 in %s that units do not name\n",
+                iot_people_time(rest->unnamed_exposed_ns).text,
+                iot_people_many(rest->unnamed, rest->files ? "other file" : "more file").text);
+}
+
 static void put_files(const struct iot_page *page, const struct iot_job *job, size_t top)
 {
     size_t shown = top < job->n_files ? top : job->n_files;
-    if (!shown)
+    const struct rest rest = rest_of(job, shown);
+    if (!job->n_files && !rest.unnamed)
         return;
     fputc('\n', page->out);
     iot_page_heading(page,
@@ -59,6 +93,7 @@ static void put_files(const struct iot_page *page, const struct iot_job *job, si
         iot_write_shortened(page->out, f->file->path, strlen(f->file->path), PATH_COLUMNS);
         fprintf(page->out, "%s\n", at_most(f->error_exposed_ns, more));
     }
+    put_rest(page, &rest);
 }
 
 void iot_job_write_text(const struct iot_job *job, FILE *out, bool colour, size_t top)
@@ -109,6 +144,15 @@ void iot_job_write_markdown(const struct iot_job *job, FILE *out, size_t top)
         iot_write_markdown(out, f->file->path, NAME_BYTES);
         fputs("</code> |\n", out);
     }
+    const struct rest rest = rest_of(job, shown);
+    if (rest.files)
+        fprintf(out, "\n%s, exposed %s; `--top N` lists N files.\n",
+                iot_people_many((int64_t)rest.files, "more file").text,
+                iot_people_time(rest.exposed_ns).text);
+    if (rest.unnamed)
+        fprintf(out, "\n%s that units do not name, exposed %s.\n",
+                iot_people_many(rest.unnamed, rest.files ? "other file" : "more file").text,
+                iot_people_time(rest.unnamed_exposed_ns).text);
     for (size_t s = 0; s < SECTIONS; s++) {
         const struct iot_job_lines *lines = lines_of(job, s);
         if (lines->n)

@@ -6,8 +6,7 @@
 
 enum { SHARED_SHOWN = 5 };
 
-/* A difference between ranks of less than this share of the job is not worth a line. */
-static int64_t of_weight(const struct iot_job *job)
+int64_t iot_job_weight(const struct iot_job *job)
 {
     return job->wall_ns / 100;
 }
@@ -58,7 +57,7 @@ static int say_straggler(struct iot_job *job)
                     iot_people_time(u->numbers[IOT_UNIT_compute_ns]).text, gpu,
                     iot_people_time(u->numbers[IOT_UNIT_sleep_ns]).text))
         return -1;
-    for (size_t k = 0; k < u->n_waits && u->waits[k].waited_ns >= of_weight(job); k++) {
+    for (size_t k = 0; k < u->n_waits && u->waits[k].waited_ns >= iot_job_weight(job); k++) {
         const struct iot_waited *w = &u->waits[k];
         if (iot_job_say(job, &job->ranks, "In it, %.80s waited %s for %.80s %.20s %.300s (%s).",
                         w->waiter, iot_people_time(w->waited_ns).text, w->other, w->doing, w->path,
@@ -74,7 +73,7 @@ static int say_spread(struct iot_job *job)
     for (int o = 0; o < IOT_OBJECTS && job->partial->n_units > 1; o++) {
         const struct iot_spread *exposed = &job->spread[o][IOT_SPREAD_EXPOSED];
         const struct iot_spread *bytes = &job->spread[o][IOT_SPREAD_BYTES];
-        if (exposed->max - exposed->min >= of_weight(job) &&
+        if (exposed->max - exposed->min >= iot_job_weight(job) &&
             iot_job_say(job, &job->ranks,
                         "Exposed time of %s lies between %s and %s, median %s; the most has %s.",
                         iot_object_names[o], iot_people_time(exposed->min).text,

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 enum { PATH_BYTES = 4096, ERROR_BYTES = 512 };
@@ -33,6 +34,19 @@ static int is_usable(const char *path, char error[512])
     return 0;
 }
 
+/* The command's path. In a chroot without /proc that by which it was started. */
+static void set_self(char self[PATH_BYTES])
+{
+    ssize_t n = readlink("/proc/self/exe", self, PATH_BYTES - 1);
+    self[n > 0 ? n : 0] = '\0';
+    if (n > 0)
+        return;
+    const char *started = (const char *)getauxval(AT_EXECFN);
+    char *whole = started ? realpath(started, NULL) : NULL;
+    snprintf(self, PATH_BYTES, "%s", whole ? whole : "");
+    free(whole);
+}
+
 int iot_library_find(char path[4096], char error[512])
 {
     const char *given = getenv("LIBIOTRACE");
@@ -47,8 +61,7 @@ int iot_library_find(char path[4096], char error[512])
         free(whole);
         return is_usable(path, error);
     }
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    self[n > 0 ? n : 0] = '\0';
+    set_self(self);
     const char *folder = dirname(self);
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         char candidate[2 * PATH_BYTES];

@@ -1,5 +1,5 @@
 /* The result of one unit (a process tree on one host) or of many, small, and such that adding two
- * is associative and commutative to the bit: schema iotrace-partial/1, doc/choices.md, "Many
+ * is associative and commutative to the bit: schema iotrace-partial/2, doc/choices.md, "Many
  * ranks".
  *
  * Integers only, none below 0; a sum above IOT_SUM_MAX stays at it. Units stay rows
@@ -25,7 +25,7 @@
 
 struct iot_report;
 
-#define IOT_PARTIAL_SCHEMA "iotrace-partial/1"
+#define IOT_PARTIAL_SCHEMA "iotrace-partial/2"
 
 /* Of a unit, so many files are named by each of exposed time, service time and bytes. */
 enum { IOT_PARTIAL_FILES = 64 };
@@ -49,6 +49,19 @@ enum iot_unit_number {
 };
 extern const char *const iot_unit_number_names[IOT_UNIT_NUMBERS];
 
+/* From its first open until an artifact's bytes were read, decoded and placed. Of a unit the
+ * longest of those files that it names, and by path. */
+enum { IOT_UNIT_READY = 16 };
+struct iot_unit_ready {
+    const char *path;
+    int64_t storage_ns, decode_ns, placement_ns;
+};
+
+/* When the steps began, since the unit did: the first eight, and four of each power of two. */
+enum { IOT_UNIT_STARTS = 8 + 4 * 27 };
+/* The number of the nth of these, from 0 as n is. */
+int64_t iot_unit_start_step(size_t n);
+
 /* T(lambda) at lambda = 1, 7/8, .. 0. */
 enum { IOT_UNIT_CURVE = 9, IOT_UNIT_WAITS = 5 };
 
@@ -71,6 +84,9 @@ struct iot_unit {
     size_t n_waits;
     struct iot_unit_calls *calls; /* by object, then class */
     size_t n_calls;
+    struct iot_unit_ready *ready;
+    int64_t *starts_ns; /* by iot_unit_start_step */
+    size_t n_ready, n_starts;
 };
 
 /* Timed data calls by size (class 0: nothing moved; c: 2^(c - 1) bytes and more, below 2^c) and by
@@ -165,6 +181,10 @@ int iot_calls_join(struct iot_calls *to, const struct iot_calls *from);
 void iot_calls_free(struct iot_calls *calls);
 /* The rows with names of a report: partial_named.c. Returns 0, -1 without memory. */
 int iot_partial_add_named(struct iot_partial *partial, const struct iot_report *report);
+/* Its artifacts, and when its steps began: partial_moments.c. named: which of the report's files
+ * are. Returns 0, -1 without memory. */
+int iot_partial_set_moments(struct iot_partial *partial, struct iot_unit *unit,
+                            const struct iot_report *report, const uint8_t *named);
 /* Which class calls of so many bytes have. */
 unsigned iot_call_class_of(int64_t bytes);
 

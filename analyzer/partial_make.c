@@ -6,7 +6,9 @@
 
 #include "analyzer/arena.h"
 #include "analyzer/partial.h"
+#include "analyzer/phases.h"
 #include "analyzer/report.h"
+#include "analyzer/report_gpu.h"
 
 enum { COMMAND_BYTES = 200 };
 
@@ -90,8 +92,34 @@ static int set_ranks(struct iot_partial *p, struct iot_unit *u, const struct iot
     return u->identity.job && u->identity.source ? 0 : -1;
 }
 
+/* Of all its GPUs, and of its ranks within collectives. */
+struct gpu_numbers {
+    int64_t known, busy_ns, idle_ns, idle_of_ns[IOT_OBJECTS];
+    int64_t collectives, matched, waited_ns, transfer_ns;
+};
+
+static struct gpu_numbers gpu_numbers(const struct iot_report_gpu *g)
+{
+    struct gpu_numbers n = {0};
+    for (size_t k = 0; g && k < g->n_devices; k++) {
+        n.known += g->devices[k].kernels != 0;
+        n.busy_ns = iot_sum(n.busy_ns, g->devices[k].busy_ns);
+        n.idle_ns = iot_sum(n.idle_ns, g->devices[k].idle_ns);
+        for (int o = 0; o < IOT_OBJECTS; o++)
+            n.idle_of_ns[o] = iot_sum(n.idle_of_ns[o], g->devices[k].idle_of_ns[o]);
+    }
+    for (size_t k = 0; g && k < g->n_ranks; k++) {
+        n.collectives = iot_sum(n.collectives, g->ranks[k].collectives);
+        n.matched = iot_sum(n.matched, g->ranks[k].matched);
+        n.waited_ns = iot_sum(n.waited_ns, g->ranks[k].waited_ns);
+        n.transfer_ns = iot_sum(n.transfer_ns, g->ranks[k].transfer_ns);
+    }
+    return n;
+}
+
 static void set_numbers(struct iot_unit *u, const struct iot_report *r)
 {
+    const struct gpu_numbers gpu = gpu_numbers(r->gpu);
     const struct iot_model *m = r->model;
     const struct iot_process *root = &r->trace->processes[0];
     const struct {
@@ -123,11 +151,27 @@ static void set_numbers(struct iot_unit *u, const struct iot_report *r)
         {IOT_UNIT_replay_error_ns, (uint64_t)llabs(m->replay_error_ns)},
         {IOT_UNIT_unmatched_waits, m->unmatched_waits},
         {IOT_UNIT_cut_edges, m->cut_edges},
+        {IOT_UNIT_gpus, r->gpu ? r->gpu->n_devices : 0},
+        {IOT_UNIT_gpus_known, (uint64_t)gpu.known},
+        {IOT_UNIT_gpu_busy_ns, (uint64_t)gpu.busy_ns},
+        {IOT_UNIT_gpu_idle_ns, (uint64_t)gpu.idle_ns},
+        {IOT_UNIT_gpu_launch_ns, (uint64_t)m->path.gpu_launch_ns},
+        {IOT_UNIT_gpu_gap_ns, (uint64_t)m->path.gpu_gap_ns},
+        {IOT_UNIT_gpu_ranges_forgotten, r->trace->lineage_forgotten},
+        {IOT_UNIT_collectives, (uint64_t)gpu.collectives},
+        {IOT_UNIT_collectives_matched, (uint64_t)gpu.matched},
+        {IOT_UNIT_collectives_waited_ns, (uint64_t)gpu.waited_ns},
+        {IOT_UNIT_collectives_transfer_ns, (uint64_t)gpu.transfer_ns},
+        {IOT_UNIT_uncalled_read_bytes, r->run.uncalled_read_bytes},
+        {IOT_UNIT_uncalled_write_bytes, r->run.uncalled_write_bytes},
+        {IOT_UNIT_steps, r->phases->steps->n},
     };
     _Static_assert(sizeof numbers / sizeof *numbers == IOT_UNIT_NUMBERS, "all of them");
     for (size_t k = 0; k < IOT_UNIT_NUMBERS; k++)
         u->numbers[numbers[k].number] =
             numbers[k].value > IOT_SUM_MAX ? IOT_SUM_MAX : (int64_t)numbers[k].value;
+    for (int o = 0; o < IOT_OBJECTS; o++)
+        u->objects[o].at[IOT_COLUMN_gpu_idle_ns] = gpu.idle_of_ns[o];
     for (int k = 0; k < IOT_UNIT_CURVE; k++)
         u->curve[k] = time_at(m, (double)(IOT_UNIT_CURVE - 1 - k) / (IOT_UNIT_CURVE - 1));
 }
@@ -158,11 +202,11 @@ static int add_unit(struct iot_partial *p, const struct iot_report *r)
     u->boot_id = boot_text(p, r->trace->processes[0].boot_id);
     u->command = command_text(p, r->run.command);
     u->damage = copy(p, r->trace->damage);
-    set_numbers(u, r);
     for (int o = 0; o < IOT_OBJECTS; o++) {
         u->objects[o] = sums_of(&r->objects[o].figures);
         u->objects[o].at[IOT_COLUMN_files] = (int64_t)r->objects[o].files;
     }
+    set_numbers(u, r);
     return set_ranks(p, u, r) || set_waits(p, u, r) || !u->host || !u->boot_id || !u->command ||
                    !u->damage
                ? -1
@@ -255,7 +299,7 @@ static void choose(uint8_t *named, struct row *rows, const struct iot_report *r,
 static struct iot_sums file_sums(const struct iot_report_file *f)
 {
     struct iot_sums sums = sums_of(&f->figures);
-    sums.at[IOT_COLUMN_recoverable_ns] = 0;
+    sums.at[IOT_COLUMN_recoverable_units] = f->figures.recoverable_ns != IOT_NOT_COMPUTED;
     sums.at[IOT_COLUMN_files] = 1;
     sums.at[IOT_COLUMN_largest_read_bytes] = f->figures.read_bytes;
     return sums;
@@ -307,6 +351,7 @@ static int add_files(struct iot_partial *p, const struct iot_report *r, size_t t
     }
     for (int o = 0; o < IOT_OBJECTS && !failed; o++)
         iot_sums_add(&p->rest[o], &rest[o]);
+    failed = failed || iot_partial_set_moments(p, &p->units[p->n_units - 1], r, named);
     for (size_t i = 0; times && i < r->n_files; i++)
         iot_histogram_free(&times[i]);
     free(times);

@@ -1,4 +1,5 @@
 /* The rows with names of one unit: what its report says of phases, queues, ranges and so on. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,6 +7,7 @@
 #include "analyzer/partial.h"
 #include "analyzer/phases.h"
 #include "analyzer/report.h"
+#include "analyzer/report_gpu.h"
 
 static int64_t whole(double value)
 {
@@ -229,8 +231,70 @@ static int add_sentences(struct gathered *g, enum iot_row_kind kind, const char 
 {
     int failed = 0;
     for (size_t k = 0; k < n && !failed; k++)
-        failed = add(g, kind, &(struct iot_named_row){.texts = {sentences[k]}, .numbers = {1}});
+        failed = add(g, kind,
+                     &(struct iot_named_row){
+                         .texts = {sentences[k]}, .shown = sentences[k], .numbers = {1}});
     return failed;
+}
+
+static int add_uncalled(struct gathered *g, const struct iot_report_run *run)
+{
+    int failed = 0;
+    for (size_t k = 0; k < taken(IOT_ROWS_uncalled, run->n_uncalled) && !failed; k++) {
+        const struct iot_uncalled *u = &run->uncalled[k];
+        failed = add(g, IOT_ROWS_uncalled,
+                     &(struct iot_named_row){
+                         .texts = {u->exe},
+                         .numbers = {[IOT_ROW_uncalled_units] = 1,
+                                     [IOT_ROW_uncalled_processes] = 1,
+                                     [IOT_ROW_uncalled_read_bytes] = counted(u->read_bytes),
+                                     [IOT_ROW_uncalled_write_bytes] = counted(u->write_bytes)}});
+    }
+    return failed;
+}
+
+/* --- GPUs --- */
+
+static int add_copies(struct gathered *g, const struct iot_report_gpu *gpu)
+{
+    int failed = 0;
+    for (size_t k = 0; k < gpu->n_copies && !failed; k++) {
+        const struct iot_gpu_copies *c = &gpu->copies[k];
+        failed = add(g, IOT_ROWS_gpu_copies,
+                     &(struct iot_named_row){
+                         .texts = {iot_copy_direction_name(c->direction),
+                                   iot_copy_rule_names[c->rule], iot_host_memory_name(c->memory)},
+                         .object = c->object,
+                         .numbers = {[IOT_ROW_gpu_copies_units] = 1,
+                                     [IOT_ROW_gpu_copies_copies] = c->copies,
+                                     [IOT_ROW_gpu_copies_bytes] = c->bytes,
+                                     [IOT_ROW_gpu_copies_service_ns] = c->service_ns}});
+    }
+    return failed;
+}
+
+static int add_devices(struct gathered *g, const struct iot_report_gpu *gpu)
+{
+    int failed = 0;
+    for (size_t k = 0; k < taken(IOT_ROWS_gpu_devices, gpu->n_devices) && !failed; k++) {
+        const struct iot_gpu_device *d = &gpu->devices[k];
+        char number[16];
+        snprintf(number, sizeof number, "%u", d->device);
+        struct iot_named_row row = {.texts = {number},
+                                    .numbers = {[IOT_ROW_gpu_devices_units] = 1,
+                                                [IOT_ROW_gpu_devices_unknown] = !d->kernels,
+                                                [IOT_ROW_gpu_devices_busy_ns] = d->busy_ns,
+                                                [IOT_ROW_gpu_devices_idle_ns] = d->idle_ns}};
+        for (int o = 0; o < IOT_OBJECTS; o++)
+            row.numbers[IOT_ROW_gpu_devices_input_ns + o] = d->idle_of_ns[o];
+        failed = add(g, IOT_ROWS_gpu_devices, &row);
+    }
+    return failed;
+}
+
+static int add_gpus(struct gathered *g, const struct iot_report *r)
+{
+    return r->gpu && (add_copies(g, r->gpu) || add_devices(g, r->gpu));
 }
 
 int iot_partial_add_named(struct iot_partial *p, const struct iot_report *r)
@@ -239,7 +303,8 @@ int iot_partial_add_named(struct iot_partial *p, const struct iot_report *r)
     int failed = add_phases(g, r) || add_queues(g, r) || add_marked(g, r) || add_waits(g, r) ||
                  add_advice(g, r) || add_sites(g, r) ||
                  add_sentences(g, IOT_ROWS_not_seen, r->run.not_seen, r->run.n_not_seen) ||
-                 add_sentences(g, IOT_ROWS_evidence, r->evidence, r->n_evidence);
+                 add_sentences(g, IOT_ROWS_evidence, r->evidence, r->n_evidence) ||
+                 add_uncalled(g, &r->run) || add_gpus(g, r);
     for (enum iot_row_kind kind = 0; kind < IOT_ROW_KINDS; kind++) {
         for (size_t k = 0; k < unit.rows[kind].n && !failed; k++) {
             struct iot_named_row *row = &unit.rows[kind].rows[k];

@@ -13,9 +13,13 @@ struct reader {
     struct iot_json_in in;
     struct iot_partial partial;
     struct iot_arena *texts;
+    const char *head; /* what is wrong with its beginning */
 };
 
 static const char unexpected[] = "is no " IOT_PARTIAL_SCHEMA " as this version of iotrace makes it";
+static const char foreign[] = "this is no partial result";
+static const char of_another[] =
+    "this partial result is of another version of iotrace, not " IOT_PARTIAL_SCHEMA;
 static const char no_memory[] = "out of memory";
 
 static int fail(struct reader *r, const char *error)
@@ -213,6 +217,36 @@ static int read_figures(struct reader *r, struct iot_unit *u)
     return expect(r, IOT_JSON_ARRAY_END);
 }
 
+/* [path, storage, decode, placement] each; and when steps began. */
+static int read_moments(struct reader *r, struct iot_unit *u)
+{
+    int goes_on;
+    u->ready = iot_arena_take(r->texts, IOT_UNIT_READY * sizeof *u->ready);
+    u->starts_ns = iot_arena_take(r->texts, IOT_UNIT_STARTS * sizeof *u->starts_ns);
+    if (!u->ready || !u->starts_ns)
+        return fail(r, no_memory);
+    if (array_at(r, "ready"))
+        return -1;
+    while ((goes_on = more(r, IOT_JSON_ARRAY)) > 0) {
+        if (u->n_ready == IOT_UNIT_READY)
+            return fail(r, unexpected);
+        struct iot_unit_ready *to = &u->ready[u->n_ready++];
+        if (text(r, &to->path) || number(r, &to->storage_ns) || number(r, &to->decode_ns) ||
+            number(r, &to->placement_ns) || expect(r, IOT_JSON_ARRAY_END))
+            return -1;
+    }
+    if (goes_on || array_at(r, "starts_ns"))
+        return -1;
+    while ((goes_on = more(r, IOT_JSON_NUMBER)) > 0) {
+        if (u->n_starts == IOT_UNIT_STARTS)
+            return fail(r, unexpected);
+        if (number_of(r, &u->starts_ns[u->n_starts]))
+            return -1;
+        u->n_starts++;
+    }
+    return goes_on;
+}
+
 /* By object: [class, calls, median] each. */
 static int read_calls(struct reader *r, struct iot_unit *u)
 {
@@ -253,7 +287,8 @@ static int read_unit(struct reader *r)
                    text_at(r, "source", &id->source) || text_at(r, "host", &u->host) ||
                    text_at(r, "boot_id", &u->boot_id) || text_at(r, "command", &u->command) ||
                    text_at(r, "damage", &u->damage) || read_ranks(r, u) || read_figures(r, u) ||
-                   read_calls(r, u) || read_waits(r, u) || expect(r, IOT_JSON_OBJECT_END)
+                   read_calls(r, u) || read_waits(r, u) || read_moments(r, u) ||
+                   expect(r, IOT_JSON_OBJECT_END)
                ? -1
                : 0;
 }
@@ -358,8 +393,10 @@ static int read_row(struct reader *r, enum iot_row_kind kind, struct iot_named_r
         if (number(r, &row->numbers[k]))
             return -1;
     if ((about->flags & IOT_ROW_TIMES && read_times(r, &row->times)) ||
-        (about->flags & IOT_ROW_SHOWN && scratch_text(r, &row->shown)))
+        (about->flags & IOT_ROW_MORE && scratch_text(r, &row->shown)))
         return -1;
+    if (about->flags & IOT_ROW_SPAN && !iot_texts_are_kin(row->texts[0], row->shown))
+        return fail(r, unexpected);
     return expect(r, IOT_JSON_ARRAY_END);
 }
 
@@ -398,12 +435,20 @@ static int read_unread(struct reader *r)
     return goes_on;
 }
 
+/* What stands before tells a partial result from anything else. */
 static int read_schema(struct reader *r)
 {
-    return expect(r, IOT_JSON_OBJECT) || expect_key(r, "schema") ||
-                   expect_text(r, IOT_PARTIAL_SCHEMA)
-               ? -1
-               : 0;
+    static const char ours[] = "iotrace-partial/";
+    if (iot_json_in_next(&r->in) != IOT_JSON_OBJECT || iot_json_in_next(&r->in) != IOT_JSON_KEY ||
+        strcmp(r->in.text, "schema") != 0 || iot_json_in_next(&r->in) != IOT_JSON_STRING ||
+        strncmp(r->in.text, ours, sizeof ours - 1) != 0) {
+        r->head = foreign;
+        return -1;
+    }
+    if (!strcmp(r->in.text, IOT_PARTIAL_SCHEMA))
+        return 0;
+    r->head = of_another;
+    return -1;
 }
 
 static int read_all(struct reader *r)
@@ -441,13 +486,18 @@ static enum iot_added read_opened(struct reader *r, struct iot_partial *to, cons
     if (iot_partial_init(&r->partial)) {
         snprintf(error, 512, "%.300s: out of memory", name);
         added = IOT_ADD_FAILED;
-    } else if (read_all(r)) {
+    } else if (!read_all(r)) {
+        if (iot_partial_join(to, &r->partial)) {
+            snprintf(error, 512, "%.300s: out of memory", name);
+            added = IOT_ADD_FAILED;
+        }
+    } else if (r->head) {
+        snprintf(error, 512, "%.300s: %s; make one with 'iotrace report --partial'", name, r->head);
+        added = IOT_UNREAD;
+    } else {
         snprintf(error, 512, "%.300s: byte %llu: %.120s; make it with 'iotrace report --partial'",
                  name, (unsigned long long)r->in.at, r->in.error ? r->in.error : unexpected);
         added = r->in.error == no_memory ? IOT_ADD_FAILED : IOT_UNREAD;
-    } else if (iot_partial_join(to, &r->partial)) {
-        snprintf(error, 512, "%.300s: out of memory", name);
-        added = IOT_ADD_FAILED;
     }
     iot_partial_free(&r->partial);
     iot_json_in_close(&r->in);

@@ -11,7 +11,8 @@ enum {
     FAMILY = IOT_ROW_FAMILY,
     OBJECT = IOT_ROW_OBJECT,
     TIMES = IOT_ROW_TIMES,
-    SHOWN = IOT_ROW_SHOWN
+    SHOWN = IOT_ROW_SHOWN,
+    SPAN = IOT_ROW_SPAN
 };
 
 const struct iot_row_about iot_rows_about[IOT_ROW_KINDS] = {
@@ -26,30 +27,28 @@ const struct iot_row_about iot_rows_about[IOT_ROW_KINDS] = {
 
 /* --- families of texts --- */
 
-/* The next character; a run of digits, and what stands for one, is '#'. */
+/* The next character; a number, and what stands for one, is '#'. */
 static char next(const char **text)
 {
-    const char *p = *text;
-    if (*p < '0' || *p > '9') {
-        *text = p + (*p != '\0');
-        return *p;
-    }
-    while (*p >= '0' && *p <= '9')
-        p++;
-    *text = p;
-    return '#';
+    size_t n = iot_number_length(*text);
+    char c = n ? '#' : **text;
+    *text += n ? n : c != '\0';
+    return c;
 }
 
-static int alike(const char *x, const char *y, unsigned flags)
+int iot_texts_are_kin(const char *x, const char *y)
 {
-    if (!(flags & FAMILY))
-        return !strcmp(x, y);
     for (char c;;) {
         if ((c = next(&x)) != next(&y))
             return 0;
         if (!c)
             return 1;
     }
+}
+
+static int alike(const char *x, const char *y, unsigned flags)
+{
+    return flags & FAMILY ? iot_texts_are_kin(x, y) : !strcmp(x, y);
 }
 
 static uint64_t hash_of(const struct iot_row_about *about, const struct iot_named_row *row)
@@ -107,7 +106,7 @@ static int add_new(struct iot_named_rows *rows, uint64_t hash, const struct iot_
     for (size_t k = 0; about->texts[k]; k++)
         if (!(row->texts[k] = iot_arena_text(arena, from->texts[k], strlen(from->texts[k]))))
             return -1;
-    if (about->flags & SHOWN &&
+    if (about->flags & IOT_ROW_MORE &&
         !(row->shown = iot_arena_text(arena, from->shown, strlen(from->shown))))
         return -1;
     memcpy(row->numbers, from->numbers, sizeof row->numbers);
@@ -130,9 +129,15 @@ static int join(struct iot_named_row *to, const struct iot_row_about *about,
                 const struct iot_named_row *from, struct iot_arena *arena)
 {
     size_t n = 0;
-    for (size_t k = 0; about->texts[k]; k++)
-        if (!(to->texts[k] = common(to->texts[k], from->texts[k], arena)))
+    for (size_t k = 0; about->texts[k]; k++) {
+        to->texts[k] = about->flags & SPAN
+                           ? iot_text_of_numbers(to->texts[k], from->texts[k], -1, arena)
+                           : common(to->texts[k], from->texts[k], arena);
+        if (!to->texts[k])
             return -1;
+    }
+    if (about->flags & SPAN && !(to->shown = iot_text_of_numbers(to->shown, from->shown, 1, arena)))
+        return -1;
     while (about->numbers[n].name)
         n++;
     if (about->flags & SHOWN && show(to, from, n - 1, arena))

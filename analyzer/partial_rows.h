@@ -28,7 +28,7 @@ enum {
 #include "analyzer/partial_rows.def"
 };
 
-enum { IOT_ROW_TEXTS = 4, IOT_ROW_NUMBERS = 7 };
+enum { IOT_ROW_TEXTS = 4, IOT_ROW_NUMBERS = 9 };
 
 struct iot_row_about {
     const char *name;
@@ -40,13 +40,21 @@ struct iot_row_about {
         const char *name; /* up to NULL */
     } numbers[IOT_ROW_NUMBERS + 1];
 };
-enum { IOT_ROW_FAMILY = 1, IOT_ROW_OBJECT = 2, IOT_ROW_TIMES = 4, IOT_ROW_SHOWN = 8 };
+enum {
+    IOT_ROW_FAMILY = 1,
+    IOT_ROW_OBJECT = 2,
+    IOT_ROW_TIMES = 4,
+    IOT_ROW_SHOWN = 8,
+    IOT_ROW_SPAN = 16
+};
+/* Which kinds have `shown`. */
+enum { IOT_ROW_MORE = IOT_ROW_SHOWN | IOT_ROW_SPAN };
 extern const struct iot_row_about iot_rows_about[IOT_ROW_KINDS];
 
 struct iot_named_row {
     const char *texts[IOT_ROW_TEXTS];
-    const char *shown;
-    uint8_t object; /* IOT_OBJECTS: none */
+    const char *shown; /* SPAN: the text with the most of its numbers */
+    uint8_t object;    /* IOT_OBJECTS: none */
     int64_t numbers[IOT_ROW_NUMBERS];
     struct iot_histogram times;
 };
@@ -61,6 +69,17 @@ struct iot_named_rows {
 /* Adds to the row that is alike. Texts are copied into the arena. Returns 0, -1 without memory. */
 int iot_named_rows_add(struct iot_named_rows *rows, enum iot_row_kind kind,
                        const struct iot_named_row *row, struct iot_arena *arena);
+/* How much of the text is a number (digits, with dots between them) or a '#' that stands for one;
+ * 0: it begins with none. */
+size_t iot_number_length(const char *text);
+/* Of two texts that are kin, that which has the least (way -1) or the most (1) of each number. NULL
+ * without memory. */
+const char *iot_text_of_numbers(const char *x, const char *y, int way, struct iot_arena *arena);
+/* Whether the texts differ in their numbers alone. */
+int iot_texts_are_kin(const char *x, const char *y);
+/* The text of a row of SPAN, with "3 to 9" where its units do not have the same number, and '#'
+ * where that is part of a word. NULL without memory; free it. */
+char *iot_named_row_span(const struct iot_named_row *row);
 /* Into their one order. Returns 0, -1 without memory. */
 int iot_named_rows_order(struct iot_named_rows *rows, enum iot_row_kind kind);
 void iot_named_rows_free(struct iot_named_rows *rows);

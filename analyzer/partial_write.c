@@ -43,6 +43,25 @@ static void put_unit_calls(struct iot_json *json, const struct iot_unit *u)
     iot_json_end_array(json);
 }
 
+/* [path, storage, decode, placement] each; and when steps began. */
+static void put_moments(struct iot_json *json, const struct iot_unit *u)
+{
+    iot_json_put_array(json, "ready");
+    for (size_t k = 0; k < u->n_ready; k++) {
+        iot_json_begin_array(json);
+        iot_json_string(json, u->ready[k].path);
+        iot_json_int(json, u->ready[k].storage_ns);
+        iot_json_int(json, u->ready[k].decode_ns);
+        iot_json_int(json, u->ready[k].placement_ns);
+        iot_json_end_array(json);
+    }
+    iot_json_end_array(json);
+    iot_json_put_array(json, "starts_ns");
+    for (size_t k = 0; k < u->n_starts; k++)
+        iot_json_int(json, u->starts_ns[k]);
+    iot_json_end_array(json);
+}
+
 static void put_unit(struct iot_json *json, const struct iot_unit *u)
 {
     iot_json_begin_object(json);
@@ -60,6 +79,7 @@ static void put_unit(struct iot_json *json, const struct iot_unit *u)
     iot_json_end_array(json);
     put_unit_calls(json, u);
     iot_report_put_waits(json, u->waits, u->n_waits);
+    put_moments(json, u);
     iot_json_end_object(json);
 }
 
@@ -136,7 +156,7 @@ static void put_row(struct iot_json *json, const struct iot_row_about *about,
         iot_json_int(json, row->numbers[k]);
     if (about->flags & IOT_ROW_TIMES)
         put_times(json, &row->times);
-    if (about->flags & IOT_ROW_SHOWN)
+    if (about->flags & IOT_ROW_MORE)
         iot_json_string(json, row->shown);
     iot_json_end_array(json);
 }

@@ -1,6 +1,7 @@
 #include "analyzer/report_gpu.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyzer/collectives.h"
 #include "analyzer/gpu.h"
@@ -10,6 +11,52 @@ const char *const iot_copy_rule_names[IOT_COPY_RULES] = {
     [IOT_COPY_BY_EARLY] = "before_steps", [IOT_COPY_BY_STEPS] = "in_steps",
     [IOT_COPY_BY_OUT] = "from_gpu",       [IOT_COPY_BY_STATE] = "state",
 };
+
+/* By what the trace has, where there is one. */
+static const char *const directions[] = {
+    [0] = "other",
+    [IOT_COPY_HTOD] = "HtoD",
+    [IOT_COPY_DTOH] = "DtoH",
+    [IOT_COPY_DTOD] = "DtoD",
+    [IOT_COPY_PTOP] = "PtoP",
+};
+static const char *const memories[] = {
+    [0] = "", [IOT_HOST_PAGEABLE] = "pageable", [IOT_HOST_PINNED] = "pinned"};
+
+static size_t index_of(const char *const *names, size_t n, const char *name)
+{
+    for (size_t k = 1; k < n; k++)
+        if (names[k] && !strcmp(names[k], name))
+            return k;
+    return 0;
+}
+
+const char *iot_copy_direction_name(unsigned direction)
+{
+    const size_t n = sizeof directions / sizeof *directions;
+    const char *name = direction < n ? directions[direction] : NULL;
+    return name ? name : directions[0];
+}
+
+uint8_t iot_copy_direction(const char *name)
+{
+    return (uint8_t)index_of(directions, sizeof directions / sizeof *directions, name);
+}
+
+uint8_t iot_copy_rule(const char *name)
+{
+    return (uint8_t)index_of(iot_copy_rule_names, IOT_COPY_RULES, name);
+}
+
+const char *iot_host_memory_name(unsigned memory)
+{
+    return memory < sizeof memories / sizeof *memories ? memories[memory] : memories[0];
+}
+
+uint8_t iot_host_memory(const char *name)
+{
+    return (uint8_t)index_of(memories, sizeof memories / sizeof *memories, name);
+}
 
 /* --- copies --- */
 

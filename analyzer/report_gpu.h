@@ -18,6 +18,13 @@ enum iot_copy_rule {
     IOT_COPY_RULES
 };
 extern const char *const iot_copy_rule_names[IOT_COPY_RULES];
+/* "HtoD"; of what is no kind of copy "other". And back. */
+const char *iot_copy_direction_name(unsigned direction);
+uint8_t iot_copy_direction(const char *name);
+uint8_t iot_copy_rule(const char *name); /* enum iot_copy_rule */
+/* "pageable", "pinned", "" if it is not known. And back. */
+const char *iot_host_memory_name(unsigned memory);
+uint8_t iot_host_memory(const char *name);
 
 /* Copies that are alike. */
 struct iot_gpu_copies {
@@ -57,6 +64,16 @@ void iot_report_gpu_free(struct iot_report_gpu *gpu);
 
 /* Sentences, as in report_words.h, line by line: false behind the last one. */
 bool iot_words_gpu(const struct iot_report *report, size_t line, char text[IOT_SENTENCE_BYTES]);
+
+/* Those of the copies in one direction (0 to IOT_COPY_DIRECTIONS - 1; false: there are none), of a
+ * GPU (`who`: what is said behind its name), and of the path; `what` GPUs hold. */
+enum { IOT_COPY_DIRECTIONS = 5 };
+bool iot_words_copies(const struct iot_report_gpu *gpu, size_t direction,
+                      char text[IOT_SENTENCE_BYTES]);
+void iot_words_device(const struct iot_gpu_device *device, const char *who,
+                      char text[IOT_SENTENCE_BYTES]);
+void iot_words_gpu_path(const struct iot_path_parts *path, const char *what,
+                        char text[IOT_SENTENCE_BYTES]);
 
 /* How long each GPU idled, and because of what: the part of iot_report_gpu_make in gpu_idle.c. */
 int iot_report_gpu_idle(struct iot_report *report);

@@ -1,23 +1,6 @@
 /* What a report says of GPUs, for machines. */
-#include "analyzer/gpu.h"
 #include "analyzer/report_gpu.h"
 #include "analyzer/report_json_parts.h"
-
-static const char *direction(unsigned kind)
-{
-    switch (kind) {
-    case IOT_COPY_HTOD:
-        return "HtoD";
-    case IOT_COPY_DTOH:
-        return "DtoH";
-    case IOT_COPY_DTOD:
-        return "DtoD";
-    case IOT_COPY_PTOP:
-        return "PtoP";
-    default:
-        return "other";
-    }
-}
 
 static void put_copies(struct iot_json *json, const struct iot_report_gpu *g)
 {
@@ -25,14 +8,10 @@ static void put_copies(struct iot_json *json, const struct iot_report_gpu *g)
     for (size_t k = 0; k < g->n_copies; k++) {
         const struct iot_gpu_copies *c = &g->copies[k];
         iot_json_begin_object(json);
-        iot_json_put_string(json, "direction", direction(c->direction));
+        iot_json_put_string(json, "direction", iot_copy_direction_name(c->direction));
         iot_json_put_string(json, "decided_by", iot_copy_rule_names[c->rule]);
         iot_json_put_string(json, "object", iot_object_names[c->object]);
-        if (c->memory)
-            iot_json_put_string(json, "memory",
-                                c->memory == IOT_HOST_PAGEABLE ? "pageable" : "pinned");
-        else
-            iot_json_put_null(json, "memory");
+        iot_json_put_string(json, "memory", c->memory ? iot_host_memory_name(c->memory) : NULL);
         iot_json_put_int(json, "copies", c->copies);
         iot_json_put_int(json, "bytes", c->bytes);
         iot_json_put_int(json, "service_ns", c->service_ns);

@@ -5,6 +5,7 @@
 #include "analyzer/gpu.h"
 #include "analyzer/people.h"
 #include "analyzer/report_gpu.h"
+#include "analyzer/sum.h"
 
 #define SIZE IOT_SENTENCE_BYTES
 
@@ -20,7 +21,7 @@ static const struct {
     {IOT_COPY_PTOP, "Between GPUs", "as they stay there"},
     {0, "Other copies", "as neither end is known"},
 };
-enum { DIRECTIONS = sizeof directions / sizeof *directions };
+_Static_assert(sizeof directions / sizeof *directions == IOT_COPY_DIRECTIONS, "all of them");
 
 static const char *const rules[IOT_COPY_RULES] = {
     [IOT_COPY_BY_FILE] = "as the files whose bytes they are",
@@ -59,7 +60,7 @@ static size_t add_rules(const struct iot_report_gpu *g, size_t d, int64_t all, c
             for (size_t k = 0; k < g->n_copies; k++)
                 if (g->copies[k].direction == directions[d].direction &&
                     g->copies[k].rule == rule && g->copies[k].object == o)
-                    bytes += g->copies[k].bytes;
+                    bytes = iot_sum(bytes, g->copies[k].bytes);
             if (!bytes)
                 continue;
             n = add(text, n, some ? ", " : before, part(bytes, all), iot_object_names[o]);
@@ -75,15 +76,16 @@ static size_t add_rules(const struct iot_report_gpu *g, size_t d, int64_t all, c
 
 /* "To GPUs: 1.07 GB in 14 copies, 0.90 GB pageable, 0.17 GB pinned: 1.00 GB artifact, as ...; ...."
  */
-static bool of_direction(const struct iot_report_gpu *g, size_t d, char text[SIZE])
+bool iot_words_copies(const struct iot_report_gpu *g, size_t d, char text[SIZE])
 {
     static const char *const memories[] = {NULL, "pageable", "pinned"};
     int64_t all = 0, copies = 0, of_memory[3] = {0};
     for (size_t k = 0; k < g->n_copies; k++)
         if (g->copies[k].direction == directions[d].direction) {
-            all += g->copies[k].bytes;
-            copies += g->copies[k].copies;
-            of_memory[g->copies[k].memory % 3] += g->copies[k].bytes;
+            int64_t *of = &of_memory[g->copies[k].memory % 3];
+            all = iot_sum(all, g->copies[k].bytes);
+            copies = iot_sum(copies, g->copies[k].copies);
+            *of = iot_sum(*of, g->copies[k].bytes);
         }
     if (!all)
         return false;
@@ -98,18 +100,19 @@ static bool of_direction(const struct iot_report_gpu *g, size_t d, char text[SIZ
     return true;
 }
 
-static void of_device(const struct iot_gpu_device *d, char text[SIZE])
+void iot_words_device(const struct iot_gpu_device *d, const char *who, char text[SIZE])
 {
     if (!d->kernels) {
         snprintf(text, SIZE,
-                 "gpu%u: none of its kernels was recorded, so that it is not known when it idled.",
-                 d->device);
+                 "gpu%u%s: none of its kernels was recorded, so that it is not known when it "
+                 "idled.",
+                 d->device, who);
         return;
     }
     int64_t io = 0;
     for (int o = 0; o < IOT_OBJECTS; o++)
-        io += d->idle_of_ns[o];
-    size_t n = (size_t)snprintf(text, SIZE, "gpu%u: busy %s, idle %s", d->device,
+        io = iot_sum(io, d->idle_of_ns[o]);
+    size_t n = (size_t)snprintf(text, SIZE, "gpu%u%s: busy %s, idle %s", d->device, who,
                                 iot_people_time(d->busy_ns).text, iot_people_time(d->idle_ns).text);
     const char *before = ", because of I/O: ";
     for (int o = 0; o < IOT_OBJECTS; o++)
@@ -138,7 +141,7 @@ static void of_rank(const struct iot_gpu_rank *rank, char text[SIZE])
                  iot_people_time(rank->transfer_ns).text, times);
 }
 
-static void of_path(const struct iot_path_parts *p, char text[SIZE])
+void iot_words_gpu_path(const struct iot_path_parts *p, const char *what, char text[SIZE])
 {
     static const struct iot_words whole = {"all of it"};
     const struct {
@@ -149,7 +152,7 @@ static void of_path(const struct iot_path_parts *p, char text[SIZE])
         {p->gpu_launch_ns, "from launches to starts"},
         {p->gpu_gap_ns, "between operations"},
     };
-    size_t n = (size_t)snprintf(text, SIZE, "Without I/O, GPUs hold the run for %s",
+    size_t n = (size_t)snprintf(text, SIZE, "Without I/O, GPUs hold %s for %s", what,
                                 iot_people_time(p->gpu_ns).text);
     const char *before = ": ";
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
@@ -182,8 +185,8 @@ bool iot_words_gpu(const struct iot_report *r, size_t line, char text[SIZE])
     size_t artifacts = 0;
     if (!g)
         return false;
-    for (size_t d = 0; d < DIRECTIONS; d++)
-        if (of_direction(g, d, text) && !line--)
+    for (size_t d = 0; d < IOT_COPY_DIRECTIONS; d++)
+        if (iot_words_copies(g, d, text) && !line--)
             return true;
     for (size_t i = 0; i < r->n_files && artifacts < ARTIFACTS_SHOWN; i++) {
         if (!r->files[i].ready.placement_ns)
@@ -196,7 +199,7 @@ bool iot_words_gpu(const struct iot_report *r, size_t line, char text[SIZE])
     }
     for (size_t k = 0; k < g->n_devices && k < DEVICES_SHOWN; k++)
         if (!line--) {
-            of_device(&g->devices[k], text);
+            iot_words_device(&g->devices[k], "", text);
             return true;
         }
     for (size_t k = 0; k < g->n_ranks && k < RANKS_SHOWN; k++)
@@ -206,6 +209,6 @@ bool iot_words_gpu(const struct iot_report *r, size_t line, char text[SIZE])
         }
     if (line || !r->model->path.gpu_ns)
         return false;
-    of_path(&r->model->path, text);
+    iot_words_gpu_path(&r->model->path, "the run", text);
     return true;
 }

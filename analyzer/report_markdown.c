@@ -5,6 +5,7 @@
 #include "analyzer/people.h"
 #include "analyzer/report_gpu.h"
 #include "analyzer/report_words.h"
+#include "analyzer/sum.h"
 #include "analyzer/text.h"
 #include "analyzer/verdict.h"
 
@@ -113,7 +114,7 @@ void iot_markdown_ledger(FILE *out, const struct iot_report_object *objects,
           out);
     for (int o = 0; o < IOT_OBJECTS; o++) {
         const struct iot_figures *f = &objects[o].figures;
-        files += objects[o].files;
+        files = iot_sum_unsigned(files, objects[o].files);
         put_row(out, iot_object_names[o], iot_people_count((int64_t)objects[o].files).text, f);
         fprintf(out, " %s |\n", iot_cache_scope(f));
     }

@@ -55,15 +55,6 @@ static const char *number(const struct environment *e, const struct source *sour
     return *n ? value : NULL;
 }
 
-/* Control characters would end the line. */
-static size_t job_length(const char *value)
-{
-    size_t n = 0;
-    while (value && (unsigned char)value[n] >= ' ' && n < JOB_MAX)
-        n++;
-    return n;
-}
-
 static char *put(char *to, const char *key, const char *value, size_t n)
 {
     size_t bytes = strlen(key);
@@ -76,13 +67,34 @@ static char *put(char *to, const char *key, const char *value, size_t n)
     return to;
 }
 
+/* As it is shown: control characters, of which one would end the line, as \xNN. */
+static size_t job_text(char text[JOB_MAX], const char *value)
+{
+    static const char hex[] = "0123456789abcdef";
+    size_t n = 0;
+    for (; value && *value; value++) {
+        const unsigned char c = (unsigned char)*value;
+        if (n + (c < ' ' ? 4 : 1) > JOB_MAX)
+            break;
+        if (c < ' ') {
+            text[n++] = '\\';
+            text[n++] = 'x';
+            text[n++] = hex[c >> 4];
+            text[n++] = hex[c & 15];
+        } else {
+            text[n++] = *value;
+        }
+    }
+    return n;
+}
+
 static char *put_job(char *to, const struct environment *e)
 {
+    char text[JOB_MAX];
     for (size_t s = 0; s < SOURCES; s++) {
-        const char *value = value_of(e, sources[s].job);
-        size_t n = job_length(value);
+        size_t n = job_text(text, value_of(e, sources[s].job));
         if (n)
-            return put(to, "job", value, n);
+            return put(to, "job", text, n);
     }
     return to;
 }

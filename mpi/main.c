@@ -21,6 +21,36 @@ static const struct iot_synopsis synopsis = {
     .options = iot_report_options,
 };
 
+/* What a launcher says of how many it started, and which of them this is. */
+static const struct {
+    const char *name, *size, *rank;
+} launchers[] = {
+    {"mpirun", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
+    {"mpirun", "PMI_SIZE", "PMI_RANK"},
+    {"srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"},
+};
+
+/* Whether it was started with others that its MPI does not see, by the launcher of another MPI:
+ * each would then make the whole report. The first of them says so. */
+static int is_split(void)
+{
+    int size;
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    for (size_t k = 0; k < sizeof launchers / sizeof *launchers && size == 1; k++) {
+        const char *started = getenv(launchers[k].size), *rank = getenv(launchers[k].rank);
+        if (!started || !rank)
+            continue;
+        if (strtol(started, NULL, 10) < 2)
+            return 0;
+        if (!strcmp(rank, "0"))
+            iot_error("mpi: %s started %.20s of it, and its MPI sees one: use the mpirun of the "
+                      "MPI that it was built with, or another --mpi of srun (pmix, pmi2)",
+                      launchers[k].name, started);
+        return 1;
+    }
+    return 0;
+}
+
 /* Rank 0 looks at the arguments first, and alone says what is wrong with them. Returns whether
  * there is anything to do; else with the status. */
 static int parse(int argc, char **argv, struct iot_report_how *how, struct iot_parsed *parsed)
@@ -92,7 +122,9 @@ int main(int argc, char **argv)
     struct iot_parsed parsed;
     MPI_Init(&argc, &argv);
     iot_mpi_handle_errors();
-    int status = parse(argc, argv, &how, &parsed) ? report(parsed.operands, parsed.n_operands, &how)
+    int status = IOT_EXIT_USAGE;
+    if (!is_split())
+        status = parse(argc, argv, &how, &parsed) ? report(parsed.operands, parsed.n_operands, &how)
                                                   : parsed.status;
     MPI_Finalize();
     return status;

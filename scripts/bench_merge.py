@@ -20,14 +20,17 @@ from pathlib import Path
 NUMBERS = ["pid", "start_realtime_ns", "start_mono_ns", "wall_ns", "part_of_ns", "processes", "lanes", "events",
            "dropped_events", "salvaged_processes", "untraced", "storage_read_bytes", "storage_write_bytes",
            "runqueue_ns", "compute_ns", "io_ns", "gpu_ns", "sleep_ns", "wake_ns", "external_ns",
-           "unexplained_ns", "exposed_error_ns", "replay_error_ns", "unmatched_waits", "cut_edges"]
+           "unexplained_ns", "exposed_error_ns", "replay_error_ns", "unmatched_waits", "cut_edges", "gpus",
+           "gpus_known", "gpu_busy_ns", "gpu_idle_ns", "gpu_launch_ns", "gpu_gap_ns", "gpu_ranges_forgotten",
+           "collectives", "collectives_matched", "collectives_waited_ns", "collectives_transfer_ns",
+           "uncalled_read_bytes", "uncalled_write_bytes", "steps"]
 OBJECTS = ["input", "artifact", "state", "output", "other"]
 BOTH = ["files", "data_ops", "metadata_ops", "sync_ops", "bytes", "read_bytes", "write_bytes", "service_ns",
         "data_service_ns", "exposed_ns", "waited_ns", "serialization_ns", "coded", "mapped_bytes", "fault_ns",
         "small_ops", "opens", "placed_bytes", "distinct_bytes", "opened_bytes", "resident_bytes", "timed_ops",
-        "max_ns"]
-UNIT = BOTH + ["recoverable_ns"]
-FILE = BOTH + ["units", "largest_read_bytes", "cut_exposed_ns", "cut_service_ns", "cut_bytes"]
+        "max_ns", "recoverable_ns"]
+UNIT = BOTH + ["gpu_idle_ns"]
+FILE = BOTH + ["units", "recoverable_units", "largest_read_bytes", "cut_exposed_ns", "cut_service_ns", "cut_bytes"]
 
 
 KINDS = {
@@ -41,7 +44,13 @@ KINDS = {
     "sites": ["site", "units", "calls", "bytes", "service_ns", "exposed_ns"],
     "not_seen": ["sentence", "units"],
     "evidence": ["sentence", "units"],
+    "uncalled": ["exe", "units", "processes", "read_bytes", "write_bytes"],
+    "gpu_copies": ["direction", "decided_by", "memory", "units", "copies", "bytes", "service_ns"],
+    "gpu_devices": ["device", "units", "unknown", "busy_ns", "idle_ns", "input_ns", "artifact_ns", "state_ns",
+                    "output_ns", "other_ns"],
 }
+STARTS = 45  # of 5,000 steps so many are kept
+
 
 
 def times(chance, n):
@@ -58,8 +67,13 @@ def named(chance):
     made["queues"].append(["a pipe", "loader", "train", "input", 1, 5000, 0, 2000, 9])
     for k in range(10):
         made["ranges"].append([f"layer{k}", 1, *values(chance, range(6)), times(chance, 60)])
-    made["not_seen"].append(["Calls made without libc", 1])
-    made["evidence"].append(["Replays keep the order of this run", 1])
+    made["not_seen"].append(["Calls made without libc", 1, "Calls made without libc"])
+    waited = f"Processes waited {chance.randrange(1, 99999)} ms for a CPU, {chance.randrange(1, 999)} of them"
+    made["evidence"].append([waited, 1, waited])
+    made["uncalled"].append(["/usr/bin/python3", 1, 4, *values(chance, range(2))])
+    for direction in ("DtoH", "HtoD"):
+        made["gpu_copies"].append([direction, "file", "pinned", "input", 1, *values(chance, range(3))])
+    made["gpu_devices"].append(["0", 1, 0, *values(chance, range(7))])
     return made
 
 
@@ -70,19 +84,23 @@ def values(chance, columns):
 def partial(rank, world, files):
     chance = random.Random(rank)
     numbers = {key: 0 for key in NUMBERS} | {"pid": 1000 + rank, "wall_ns": 10**11 + chance.randrange(10**10),
-                                             "start_realtime_ns": 1700000000 * 10**9, "start_mono_ns": 10**12}
+                                             "start_realtime_ns": 1700000000 * 10**9, "start_mono_ns": 10**12,
+                                             "gpus": 1, "gpus_known": 1, "steps": 5000,
+                                             "gpu_busy_ns": chance.randrange(10**11)}
     unit = {"job": "bench", "rank": rank, "local_rank": rank % 8, "world_size": world, "source": "slurm",
             "host": f"node{rank // 8:04}", "boot_id": f"{rank // 8:032x}", "command": "python train.py",
             "damage": "", "ranks": [], **numbers, "curve": [numbers["wall_ns"]] * 9,
             "objects": [values(chance, UNIT) for _ in OBJECTS],
-            "calls": [[[c, 1000, 10**6] for c in (12, 17, 21)] if o < 4 else [] for o in range(5)], "waits": []}
+            "calls": [[[c, 1000, 10**6] for c in (12, 17, 21)] if o < 4 else [] for o in range(5)], "waits": [],
+            "ready": [[f"/models/part-{k:02}.safetensors", *values(chance, range(3))] for k in range(16)],
+            "starts_ns": sorted(values(chance, range(STARTS)))}
     calls = [[[c, c << 20, *(n for b in range(500 + 40 * c, 540 + 40 * c) for n in (b, chance.randrange(1, 9999)))]
               for c in (12, 17, 21)] if o < 4 else [] for o in range(5)]
     names = [f"/data/train/shard-{k:05}.tar" if k % 2 else f"/out/rank-{rank}/part-{k:05}.bin"
              for k in range(files)]
     rows = sorted([name, "input" if "train" in name else "output", "read", *values(chance, FILE),
                    times(chance, 10)] for name in names)
-    return {"schema": "iotrace-partial/1", "unit_columns": UNIT, "file_columns": FILE, "units": [unit],
+    return {"schema": "iotrace-partial/2", "unit_columns": UNIT, "file_columns": FILE, "units": [unit],
             "objects": [{"object": name, "rest": values(chance, FILE), "calls": calls[o]}
                         for o, name in enumerate(OBJECTS)], "files": rows, **named(chance), "unread": []}
 

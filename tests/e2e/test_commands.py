@@ -60,6 +60,16 @@ def check_static(place, name, held):
     return bad
 
 
+NO_PROC = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"]
+
+
+def check_no_proc():
+    """As in a chroot where nobody mounted it: the library is found beside the command all the same."""
+    env = {key: value for key, value in harness.plain().items() if key != "LIBIOTRACE"}
+    want, got = (harness.run([*before, harness.command(), "--library"], env) for before in ([], NO_PROC))
+    return [] if not want.status and got.stdout == want.stdout else [f"{got.tail()}, expected {want.stdout}"]
+
+
 def check_siblings(place):
     """A second run with the same folder takes another one, and leaves the first as it was."""
     (place / "twice").mkdir()
@@ -160,6 +170,10 @@ def main():
         out.run("run keeps an LD_PRELOAD that is set", lambda: check_keeps_preload(place))
         for name, held in (("gone", None), ("kept-note", ["note"]), ("kept-empty", [])):
             out.run(f"run of a static program: {name}", lambda: check_static(place, name, held))
+        if harness.run([*NO_PROC, "true"]).status:
+            out.skip("the library without /proc", "no mount namespaces here")
+        else:
+            out.run("the library without /proc", check_no_proc)
         out.run("one folder is one run", lambda: check_siblings(place))
         out.run("the folder's name without IOTRACE_DIR", lambda: check_default_folder(place))
         out.run("the report as text", lambda: check_text(place))

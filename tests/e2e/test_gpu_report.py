@@ -7,8 +7,10 @@ import sys
 
 import harness
 import html_page
+import test_ranks
 from gpu_script import PLAY, play, same
 from harness import Tap
+from schema import OBJECTS
 
 BLOCKING = """\
 call cudaMemcpy corr=1 dst=0x7000 src=buffer bytes=1048576 kind=1 until=20000000
@@ -90,11 +92,64 @@ def check_lineage(place):
     return [] if [(c["decided_by"], c["object"]) for c in copies] == [("file", "artifact")] else copies
 
 
+RANKS = [  # what each does; both have a device 0
+    "read {place}/m.safetensors\n" + CARRIES + """kernel corr=8 stream=13 name=gemm start=205000000 end=206000000
+read {place}/s.tfrecord
+""" + CARRIES_ANOTHER + "kernel corr=9 stream=13 name=gemm start=302000000 end=303000000\n",
+    "read {place}/m.safetensors\n" + CARRIES.replace("end=201000000", "end=209000000"),
+]
+
+
+def check_job(place):
+    """The sums of two ranks, and who waited longest for an artifact."""
+    for name in ("m.safetensors", "s.tfrecord"):
+        (place / name).write_bytes(bytes(1 << 20))
+    folders = [play(place, f"j{k}", script.format(place=place),
+                    {"IOTRACE_RANK": str(k), "IOTRACE_CUDA": "kernels"}) / f"rank-{k}"
+               for k, script in enumerate(RANKS)]
+    singles, (job, merged) = [harness.report(f) for f in folders], ([], place / "merged")
+    for paths in (folders, folders[::-1], [merged]):
+        job.append(test_ranks.job_of(*paths))
+        harness.ask("merge", *folders, "-o", merged)
+    bad = [] if job[0] == job[1] == job[2] else ["another report in another order, or of what was merged"]
+    gpu, want = job[0]["gpu"], {}
+    for row in (c for s in singles for c in s["gpu"]["copies"]):
+        sums = want.setdefault((row["direction"], row["decided_by"], row["memory"] or "", row["object"]), [0, 0, 0])
+        for k, key in enumerate(("copies", "bytes", "service_ns")):
+            sums[k] += row[key]
+    same(bad, "copies", want, {(c["direction"], c["decided_by"], c["memory"], c["object"]):
+                               [c["copies"], c["bytes"], c["service_ns"]] for c in gpu["copies"]})
+    (device,) = gpu["devices"]
+    for key in ("busy_ns", "idle_ns"):
+        same(bad, key, sum(d[key] or 0 for s in singles for d in s["gpu"]["devices"]), device[key])
+    for name in OBJECTS:
+        same(bad, f"idle of {name}", sum((d["idle_of_ns"] or {}).get(name, 0) for s in singles
+                                         for d in s["gpu"]["devices"]), device[f"{name}_ns"])
+    same(bad, "units, one without kernels", (2, 1, 2, 1),
+         (device["units"], device["unknown"], gpu["units"], gpu["known_units"]))
+    same(bad, "idle", [device["idle_ns"]] * 2, [gpu["spread_idle_ns"][key] for key in ("min", "max")])
+    same(bad, "path", {key: sum(s["gpu"]["path"][key] for s in singles) for key in gpu["path"]}, gpu["path"])
+    (row,) = (f for f in job[0]["files"] if f["path"].endswith("m.safetensors"))
+    ready = [next(f["ready_ns"] for f in s["files"] if f["path"] == row["path"]) for s in singles]
+    wholes = [sum(parts.values()) for parts in ready]
+    most = wholes.index(max(wholes))
+    same(bad, "ready", (ready[most], [min(wholes), max(wholes)], 1 - most, most),
+         (row["ready_ns"], [row["spread_ready_ns"][k] for k in ("min", "max")], row["spread_ready_ns"]["min_unit"],
+          row["spread_ready_ns"]["max_unit"]))
+    for form in ("text", "markdown"):
+        text = " ".join(html.unescape(harness.ask("report", *folders, "--format", form).decode()).split())
+        bad += [f"{words!r} is not in {form}" for words in (
+            "To GPUs: 9.19 kB in 3 copies, pinned: 1.00 kB input, 8.19 kB artifact", "gpu0 of 2 units, of 1 not known: busy ",
+            "m.safetensors: ready after ", f" in rank {most} on ") if words not in text]
+    return bad
+
+
 CHECKS = [
     ("blocking and overlapped copies on the path", check_path),
     ("copies of what was read", check_lineage),
     ("several rows of one name", check_explain),
     ("Markdown and the page", check_pages),
+    ("two ranks", check_job),
 ]
 
 

@@ -110,6 +110,19 @@ def check_rank_dies(mpi, job):
     return [] if done.status and b" units on " not in done.stdout else [f"status {done.status}: {done.stdout[:200]}"]
 
 
+def check_other_launcher(mpi, job):
+    """By that of another MPI each process is alone: one line, no reports beside each other."""
+    other = "mpich" if mpi.name == "openmpi" else "openmpi"
+    bad, programs = [], [[*LAUNCHERS[other], "-n", "2"]] if shutil.which(LAUNCHERS[other][0]) else []
+    for launcher in programs + [["env", "SLURM_STEP_NUM_TASKS=3", "SLURM_PROCID=0"]]:
+        done = harness.run([*launcher, mpi.program, job], test_ranks.plain(ALLOWED), mpi.place, timeout=60)
+        if done.stdout or not done.status or len(said(done)) != 1 or "its MPI sees one" not in said(done)[0]:
+            bad.append(f"{launcher}: status {done.status}, {done.stdout[:100]}, {done.stderr[-300:]}")
+    alone = harness.run(["env", "SLURM_STEP_NUM_TASKS=1", "SLURM_PROCID=0", mpi.program, job],
+                        test_ranks.plain(ALLOWED), mpi.place, timeout=60)
+    return bad if alone.status == 0 else bad + [f"a step of one: {alone.tail()}"]
+
+
 def check_arguments(mpi, job):
     bad = []
     help_ = mpi.run(3, "--help")
@@ -140,7 +153,7 @@ def wrong_jobs(place, job, folders):
         "clocks an hour apart": ([other, folders[1]], "started up to 3600 s apart"),
         "a damaged rank": ([torn, folders[1]], "1 of 2 units are damaged"),
         "an empty rank": (ragged[:1], "rank-2: no trace in this folder"),
-        "a partial result of another version": ([job, ragged[1]], "ragged-newer: byte"),
+        "a partial result of another version": ([job, ragged[1]], "ragged-newer: this partial result is of another version"),
         "all that cannot be read": (ragged, "nowhere: cannot be read"),
     }
 
@@ -164,6 +177,7 @@ def check_all(out, mpi, job, folders, wrong):
     for name, (inputs, says) in wrong.items():
         check(name, check_wrong, inputs, says)
     check("arguments", check_arguments, job)
+    check("started by another MPI's launcher", check_other_launcher, job)
     check("one rank fails", check_rank_fails, job)
     check("one rank dies", check_rank_dies, job)
 

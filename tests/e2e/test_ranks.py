@@ -36,6 +36,10 @@ LAUNCHERS = {
                                 (None, None, None, "9", "")),
     "no numbers": ({"RANK": "-1", "WORLD_SIZE": "many", "LOCAL_RANK": "0x1", "PMI_RANK": "1234567890"}, None),
     "RANK of something else": ({"RANK": "general"}, None),
+    "a name of several lines": ({"IOTRACE_RANK": "0", "IOTRACE_JOB": "tr\nain\t\x1b[31m"},
+                                (0, None, None, r"tr\x0aain\x09\x1b[31m", "iotrace")),
+    "a name that is long": ({"IOTRACE_RANK": "0", "IOTRACE_JOB": "n" * 126 + "\nlost"},
+                            (0, None, None, "n" * 126, "iotrace")),
     "none": ({}, None),
 }
 NAMES = {name for env, _ in LAUNCHERS.values() for name in env}
@@ -188,6 +192,16 @@ def marked_job(place):
             for rank in range(3)]
 
 
+def uncalled_of(uncalled):
+    """By program."""
+    programs = {}
+    for row in uncalled["processes"] if "processes" in uncalled else uncalled["programs"]:
+        exe = re.sub(r"\d+(\.\d+)*", "#", row["exe"])
+        sums = programs.get(exe, (0, 0))
+        programs[exe] = (sums[0] + row["read_bytes"], sums[1] + row["write_bytes"])
+    return uncalled["read_bytes"], uncalled["write_bytes"], programs
+
+
 def figures_of(report):
     """What a rank's report and that of a job of it alone say alike, by section."""
     single = report["schema"] == "iotrace-report/1"
@@ -210,6 +224,12 @@ def figures_of(report):
             "queues": sorted((re.sub(r"\d+", "#", row["name"]), row["object"], row["messages"])
                              for row in report["queues"]),
             "waits": sorted((row["waiter"], row["doing"], row["path"], row["waited_ns"]) for row in report["waits"])[:5],
+            "ready": {f["path"]: f["ready_ns"] for f in report["files"]},
+            "recoverable": {(f["path"], f["object"]): f["recoverable_ns"] for f in report["files"]},
+            "steps": [report["steps"]["starts"][k] for k in range(min(8, len(report["steps"]["starts"])))] if single
+            else [row["spread_start_ns"]["max"] for row in report["step_starts"][:8]],
+            "uncalled": uncalled_of(report["run"]["uncalled"] if single else report["uncalled"]),
+            "not seen": sorted(report["run"]["not_seen"] if single else [s["sentence"] for s in report["not_seen"]]),
             "sentences": sorted(row if single else row["sentence"] for row in report["evidence"]),
             "percentiles": {(f["path"], f["object"]): f["latency_ns"] for f in report["files"]}}
 
@@ -246,12 +266,14 @@ def check_families(place, folders):
     """What stands for numbers that differ is explained where it is read."""
     merged = place / "families.part"
     iotrace("merge", *folders[:2], "-o", merged)
-    head = '"evidence":[["sentence","units"],'
+    head, other = '"evidence":[["sentence","units"],', place / "families-other.part"
     text = merged.read_text()
-    merged.write_text(text.replace(head, head + '["A # ms",2],["B # ms",1],'))
-    said = " ".join(iotrace("report", merged).split())
-    return [] if head in text and "- A # ms (#: differs between units)." in said \
-        and re.search(r"- B # ms \([^)]*; #: differs between units\)\.", said) else [said[-900:]]
+    for path, rows in ((merged, '["A 9.50 ms of gpu0",2,"A 9.50 ms of gpu0"],["B 7 ms",1,"B 7 ms"],'),
+                       (other, '["A 12.1 ms of gpu1",2,"A 80.0 ms of gpu1"],')):
+        path.write_text(text.replace(head, head + rows))
+    said = " ".join(iotrace("report", merged, other).split())
+    want = ("- A 9.50 to 80.0 ms of gpu#.", "- B 7 ms (in 1 of 4 units).")
+    return [] if head in text and all(w in said for w in want) else [said[-900:]]
 
 
 def shift_clock(folder, ns):
@@ -297,7 +319,7 @@ def left_out(place, folders):
     (job / "rank-4").symlink_to("rank-4")
     newer, cut = place / "ragged-newer", place / "ragged-cut"
     whole = (place / "part0").read_bytes()
-    newer.write_bytes(whole.replace(b"partial/1", b"partial/2", 1))
+    newer.write_bytes(whole.replace(b"partial/2", b"partial/3", 1))
     cut.write_bytes(whole[:-200])
     return [job, newer, cut, place / "nowhere"]
 
@@ -309,7 +331,8 @@ def check_left_out(inputs):
     made, lines = json.loads(done.stdout), done.stderr.decode().splitlines()
     named = [n for n in made["notes"] if n.startswith("Left out: ")]
     bad = [] if (done.status, len(lines)) == (0, 1) and "left out 6 inputs" in lines[0] else [f"{done.status}: {lines}"]
-    for part in ("rank-2: no trace", "rank-3", "rank-4", "ragged-newer: byte", "ragged-cut: byte", "nowhere: cannot"):
+    for part in ("rank-2: no trace", "rank-3", "rank-4", "ragged-newer: this partial result is of another version",
+                 "ragged-cut: byte", "nowhere: cannot"):
         if not any(part in n for n in named):
             bad.append(f"{part} is not named: {named}")
     whole = job_of(job / "rank-0", job / "rank-1")
@@ -370,9 +393,16 @@ def main():
         inputs = left_out(place, folders)
         out.run("what cannot be read is left out", lambda: check_left_out(inputs))
         (place / "cut").write_bytes((place / "part0").read_bytes()[:2000])
-        (place / "newer").write_bytes((place / "part0").read_bytes().replace(b"partial/1", b"partial/2", 1))
-        for name in ("cut", "newer", "absent"):
-            out.run(f"refused: {name}", lambda: check_refused(place, ["merge", place / name], name))
+        for name, was, is_ in (("older", b"partial/2", b"partial/1"), ("newer", b"partial/2", b"partial/3")):
+            (place / name).write_bytes((place / "part0").read_bytes().replace(was, is_, 1))
+        (place / "text").write_text("no JSON\n")
+        (place / "json").write_text("{}\n")
+        (place / "nothing").write_text("")
+        another = "this partial result is of another version of iotrace"
+        for name, why in {"cut": "byte 20", "older": another, "newer": another, "text": "this is no partial result",
+                          "json": "this is no partial result", "nothing": "this is no partial result",
+                          "absent": "cannot be read"}.items():
+            out.run(f"refused: {name}", lambda: check_refused(place, ["merge", place / name], f"{name}: {why}"))
         out.run("refused: rules that are not there", lambda: check_refused(
             place, ["report", job, folders[0], "--rules", place / "absent"], "absent"))
         out.run("refused: a page of several", lambda: check_refused(

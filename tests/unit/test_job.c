@@ -1,5 +1,6 @@
 /* What a job's report says of its hosts, and of rows with names. */
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/job.h"
@@ -151,6 +152,38 @@ Test(named_rows, a_finding_is_that_of_the_unit_that_would_win_most)
         iot_named_rows_free(&rows);
         iot_arena_free(arena);
     }
+}
+
+Test(named_rows, a_sentence_has_the_least_and_the_most_of_its_numbers)
+{
+    static const struct {
+        const char *sentences[3], *said;
+    } cases[] = {
+        {{"waited 9.50 ms, 12 of them", "waited 80.0 ms, 3 of them", "waited 12.1 ms, 7 of them"},
+         "waited 9.50 to 80.0 ms, 3 to 12 of them"},
+        {{"moved by gpu0 (pid 70)", "moved by gpu10 (pid 8)", "moved by gpu2 (pid 900)"},
+         "moved by gpu# (pid 8 to 900)"},
+        {{"of 007", "of 7", "of 7.0"}, "of 7 to 7.0"},
+        {{"all of 3", "all of 3", "all of 3"}, "all of 3"},
+        {{"a#b 1", "a2b #", "a0#b 5.5.5"}, NULL}, /* two families */
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+        for (int first = 0; first < 3; first++) {
+            struct iot_named_rows rows = {0};
+            struct iot_arena *arena = iot_arena_new();
+            for (int k = 0; k < 3; k++) {
+                const char *text = cases[c].sentences[(first + k * (1 + first % 2)) % 3];
+                struct iot_named_row row = {.texts = {text}, .shown = text, .numbers = {1}};
+                cr_assert_eq(iot_named_rows_add(&rows, IOT_ROWS_evidence, &row, arena), 0);
+            }
+            cr_expect_eq(rows.n, cases[c].said ? 1 : 2);
+            char *said = iot_named_row_span(&rows.rows[0]);
+            if (cases[c].said)
+                cr_expect_str_eq(said, cases[c].said);
+            free(said);
+            iot_named_rows_free(&rows);
+            iot_arena_free(arena);
+        }
 }
 
 Test(histogram, adds_up_in_any_order_and_stays_at_the_largest)

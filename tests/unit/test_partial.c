@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/gpu.h"
 #include "analyzer/job.h"
+#include "analyzer/phases.h"
+#include "analyzer/report_gpu.h"
 #include "tests/unit/report_runs.h"
 
 enum { UNITS = 12, ROUNDS = 15, TOP = 3 };
@@ -66,8 +69,73 @@ static void shuffle(struct made *units)
 struct truth {
     struct iot_figures objects[IOT_OBJECTS];
     int64_t files[IOT_OBJECTS];
-    struct iot_partial all; /* with every file named */
+    int64_t gpu_bytes, gpu_busy_ns, gpu_idle_of_ns[IOT_OBJECTS], waited_ns;
+    int64_t uncalled_read_bytes, recoverable_ns[IOT_OBJECTS], last_start_ns;
+    int64_t longest_ns;       /* until a named file was ready */
+    struct iot_partial all;   /* with every file named */
+    struct iot_partial whole; /* made as the units were, of all reports at once */
 };
+
+/* What random runs do not have: GPUs, bytes without a call, and when artifacts were ready. */
+static void add_more(struct iot_report *r, struct iot_model *model)
+{
+    static const char *const programs[] = {"python3.11", "python3.9", "sh"};
+    r->gpu = calloc(1, sizeof *r->gpu);
+    r->gpu->copies = calloc(8, sizeof *r->gpu->copies);
+    r->gpu->devices = calloc(3, sizeof *r->gpu->devices);
+    r->gpu->ranks = calloc(2, sizeof *r->gpu->ranks);
+    static const uint8_t directions[] = {0, IOT_COPY_HTOD, IOT_COPY_DTOH};
+    for (r->gpu->n_copies = 0; r->gpu->n_copies < iot_below(8); r->gpu->n_copies++)
+        r->gpu->copies[r->gpu->n_copies] = (struct iot_gpu_copies){
+            directions[iot_below(3)],        (uint8_t)iot_below(IOT_COPY_RULES),
+            (uint8_t)iot_below(IOT_OBJECTS), (uint8_t)iot_below(3),
+            (int64_t)iot_below(9),           (int64_t)iot_below(1 << 30),
+            (int64_t)iot_below(1 << 20)};
+    for (r->gpu->n_devices = 0; r->gpu->n_devices < iot_below(3); r->gpu->n_devices++)
+        r->gpu->devices[r->gpu->n_devices] =
+            (struct iot_gpu_device){.device = (uint32_t)r->gpu->n_devices,
+                                    .kernels = (uint8_t)iot_below(2),
+                                    .busy_ns = (int64_t)iot_below(1 << 30),
+                                    .idle_ns = (int64_t)iot_below(1 << 30),
+                                    .idle_of_ns = {(int64_t)iot_below(99), 0, 7}};
+    r->gpu->n_ranks = iot_below(3);
+    for (size_t k = 0; k < r->gpu->n_ranks; k++)
+        r->gpu->ranks[k] = (struct iot_gpu_rank){.waited_ns = (int64_t)iot_below(1 << 30)};
+    model->path.gpu_launch_ns = (int64_t)iot_below(1000);
+    free(r->run.uncalled);
+    r->run.uncalled = calloc(4, sizeof *r->run.uncalled);
+    r->run.uncalled_read_bytes = 0;
+    for (r->run.n_uncalled = 0; r->run.n_uncalled < iot_below(4); r->run.n_uncalled++) {
+        uint64_t bytes = iot_below(1 << 30);
+        r->run.uncalled[r->run.n_uncalled] =
+            (struct iot_uncalled){7, programs[iot_below(3)], bytes, 0};
+        r->run.uncalled_read_bytes += bytes;
+    }
+    for (size_t i = 0; i < r->n_files; i++)
+        r->files[i].ready = (struct iot_ready){r->files[i].object == IOT_ARTIFACT && iot_below(4),
+                                               (int64_t)iot_below(5), (int64_t)iot_below(5),
+                                               (int64_t)iot_below(5), 0};
+}
+
+static void add_truth(struct truth *truth, const struct iot_report *r)
+{
+    const struct iot_steps *s = r->phases->steps;
+    for (size_t k = 0; k < r->gpu->n_copies; k++)
+        truth->gpu_bytes += r->gpu->copies[k].bytes;
+    for (size_t k = 0; k < r->gpu->n_devices; k++) {
+        truth->gpu_busy_ns += r->gpu->devices[k].busy_ns;
+        for (int o = 0; o < IOT_OBJECTS; o++)
+            truth->gpu_idle_of_ns[o] += r->gpu->devices[k].idle_of_ns[o];
+    }
+    for (size_t k = 0; k < r->gpu->n_ranks; k++)
+        truth->waited_ns += r->gpu->ranks[k].waited_ns;
+    truth->uncalled_read_bytes += (int64_t)r->run.uncalled_read_bytes;
+    for (size_t i = 0; i < r->n_files; i++)
+        if (r->files[i].figures.recoverable_ns != IOT_NOT_COMPUTED)
+            truth->recoverable_ns[r->files[i].object] += r->files[i].figures.recoverable_ns;
+    if (s->n > 2 && s->starts_ns[2] > truth->last_start_ns)
+        truth->last_start_ns = s->starts_ns[2];
+}
 
 /* A unit of a random run; its own report is added to the truth. */
 static struct made unit(uint64_t seed, struct truth *truth)
@@ -80,6 +148,8 @@ static struct made unit(uint64_t seed, struct truth *truth)
     iot_random_steps(starts);
     iot_make_report(run, SIZE_MAX);
     const struct iot_report *r = &iot_test_report;
+    add_more(&iot_test_report, &run->model);
+    add_truth(truth, r);
     for (int o = 0; o < IOT_OBJECTS; o++) {
         const struct iot_figures *f = &r->objects[o].figures;
         struct iot_figures *to = &truth->objects[o];
@@ -94,13 +164,58 @@ static struct made unit(uint64_t seed, struct truth *truth)
     }
     cr_assert_eq(iot_partial_init(&p), 0);
     cr_assert_eq(iot_partial_add_report(&p, r, TOP), 0);
-    if (seed % 5 == 0) /* something lay beside it */
-        cr_assert_eq(iot_partial_unread(&p, seed % 2 ? "a: cannot be read" : "b: is damaged"), 0);
+    const char *beside = seed % 2 ? "a: cannot be read" : "b: is damaged";
+    if (seed % 5 == 0) {
+        cr_assert_eq(iot_partial_unread(&p, beside), 0);
+        cr_assert_eq(iot_partial_unread(&truth->whole, beside), 0);
+    }
     cr_assert_eq(iot_partial_add_report(&truth->all, r, SIZE_MAX), 0);
+    cr_assert_eq(iot_partial_add_report(&truth->whole, r, TOP), 0);
+    for (size_t k = 0; k < p.units[0].n_ready; k++) {
+        const struct iot_unit_ready *ready = &p.units[0].ready[k];
+        int64_t ns = ready->storage_ns + ready->decode_ns + ready->placement_ns;
+        truth->longest_ns = ns > truth->longest_ns ? ns : truth->longest_ns;
+    }
     struct made made = written(&p);
     iot_partial_free(&p);
     iot_free_report(run);
     return made;
+}
+
+static int64_t named_sum(const struct iot_partial *p, enum iot_row_kind kind, int number)
+{
+    int64_t sum = 0;
+    for (size_t k = 0; k < p->named[kind].n; k++)
+        sum += p->named[kind].rows[k].numbers[number];
+    return sum;
+}
+
+static void check_more(const struct iot_job *job, const struct truth *truth)
+{
+    const struct iot_partial *p = job->partial;
+    int64_t longest_ns = 0;
+    cr_expect_eq(named_sum(p, IOT_ROWS_gpu_copies, IOT_ROW_gpu_copies_bytes), truth->gpu_bytes);
+    cr_expect_eq(named_sum(p, IOT_ROWS_gpu_devices, IOT_ROW_gpu_devices_busy_ns),
+                 truth->gpu_busy_ns);
+    cr_expect_eq(iot_job_sum(job, IOT_UNIT_gpu_busy_ns), truth->gpu_busy_ns);
+    cr_expect_eq(iot_job_sum(job, IOT_UNIT_collectives_waited_ns), truth->waited_ns);
+    cr_expect_eq(iot_job_sum(job, IOT_UNIT_uncalled_read_bytes), truth->uncalled_read_bytes);
+    cr_expect_eq(named_sum(p, IOT_ROWS_uncalled, IOT_ROW_uncalled_read_bytes),
+                 truth->uncalled_read_bytes);
+    for (int o = 0; o < IOT_OBJECTS; o++) {
+        int64_t recoverable_ns = p->rest[o].at[IOT_COLUMN_recoverable_ns];
+        for (size_t i = 0; i < p->n_files; i++)
+            if (p->files[i].object == o)
+                recoverable_ns += p->files[i].sums.at[IOT_COLUMN_recoverable_ns];
+        cr_expect_eq(recoverable_ns, truth->recoverable_ns[o]);
+        cr_expect_eq(named_sum(p, IOT_ROWS_gpu_devices, IOT_ROW_gpu_devices_input_ns + o),
+                     truth->gpu_idle_of_ns[o]);
+    }
+    for (size_t i = 0; i < job->n_files; i++)
+        if (job->files[i].ready_units && job->files[i].ready.max > longest_ns)
+            longest_ns = job->files[i].ready.max;
+    cr_expect_eq(longest_ns, truth->longest_ns);
+    cr_expect_eq(job->n_starts > 2 ? job->starts[2].begins.max : 0, truth->last_start_ns);
 }
 
 static void check_sums(const struct made *text, const struct truth *truth)
@@ -139,6 +254,7 @@ static void check_sums(const struct made *text, const struct truth *truth)
         cr_expect_eq(phases.numbers[IOT_ROW_phase_objects_bytes], want->bytes);
         cr_expect_eq(phases.numbers[IOT_ROW_phase_objects_exposed_ns], want->exposed_ns);
     }
+    check_more(&job, truth);
     /* Of a file that each unit names, its calls are as many as it has. */
     for (size_t i = 0; i < truth->all.n_files; i++)
         cr_expect_eq(iot_histogram_count(&truth->all.files[i].times),
@@ -191,9 +307,13 @@ Test(partial, merging_is_the_same_in_any_order_and_tree)
         struct truth truth = {0};
         struct made units[UNITS];
         cr_assert_eq(iot_partial_init(&truth.all), 0);
+        cr_assert_eq(iot_partial_init(&truth.whole), 0);
         for (size_t k = 0; k < UNITS; k++)
             units[k] = unit(round * UNITS + k + 1, &truth);
-        struct made first = merged(units, UNITS);
+        struct made first = merged(units, UNITS), whole = written(&truth.whole);
+        cr_assert_eq(first.n, whole.n);
+        cr_assert_eq(memcmp(first.text, whole.text, first.n), 0);
+        free(whole.text);
         for (int again = 0; again < 8; again++) {
             shuffle(units);
             struct made other = merged(units, UNITS);
@@ -207,6 +327,7 @@ Test(partial, merging_is_the_same_in_any_order_and_tree)
         for (size_t k = 0; k < UNITS; k++)
             free(units[k].text);
         iot_partial_free(&truth.all);
+        iot_partial_free(&truth.whole);
     }
     cr_expect_gt(uncertain, 0); /* else the errors were not tried */
 }
@@ -241,6 +362,14 @@ Test(partial, percentiles_of_one_unit_are_those_of_its_report)
         iot_partial_free(&p);
         iot_free_report(run);
     }
+}
+
+Test(partial, starts_are_said_of_the_first_steps_and_of_four_in_each_power_of_two)
+{
+    static const int64_t first[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40};
+    for (size_t n = 0; n < sizeof first / sizeof *first; n++)
+        cr_expect_eq(iot_unit_start_step(n), first[n]);
+    cr_expect_eq(iot_unit_start_step(IOT_UNIT_STARTS - 1), INT64_C(7) << 27);
 }
 
 Test(partial, sums_stay_at_the_largest)
