@@ -4,6 +4,7 @@
 #include "analyzer/find_file.h"
 #include "analyzer/report_text_parts.h"
 #include "analyzer/text.h"
+#include "analyzer/verdict.h"
 
 /* A name that is longer is not worth a line, which cannot be broken. */
 enum { NAME_BYTES = 80 };
@@ -36,23 +37,17 @@ static const char *end_of(const struct iot_report *r, const struct iot_report_fi
     return f->path;
 }
 
-/* Of the file that costs most; NULL: it is none, or there is no telling it in a line. */
-static const char *name_of_first(const struct iot_report *r)
+/* Of the object's file that costs most; NULL: it is none, or there is no telling it in a line. */
+static const char *name_of_first(const struct iot_report *r, int object)
 {
     const struct iot_report_file *f = r->files;
-    if (!r->n_files || !f->file || f->file == IOT_NO_INDEX || f->figures.exposed_ns <= 0)
+    while (f < r->files + r->n_files && f->object != object)
+        f++;
+    if (f == r->files + r->n_files || !f->file || f->file == IOT_NO_INDEX ||
+        f->figures.exposed_ns <= 0)
         return NULL;
     const char *name = end_of(r, f);
     return strlen(name) <= NAME_BYTES && iot_is_printable(name) ? name : NULL;
-}
-
-static int most_exposed(const struct iot_report *r)
-{
-    int most = 0;
-    for (int o = 1; o < IOT_OBJECTS; o++)
-        if (r->objects[o].figures.exposed_ns > r->objects[most].figures.exposed_ns)
-            most = o;
-    return most;
 }
 
 void iot_page_next(const struct iot_page *page)
@@ -62,13 +57,15 @@ void iot_page_next(const struct iot_page *page)
     if (!style->folder || r->total.exposed_ns <= 0 || !iot_is_printable(style->folder) ||
         (style->rules && !iot_is_printable(style->rules)))
         return;
-    const char *name = name_of_first(r);
+    /* Of what the verdict speaks of: the file that costs most may be of another object. */
+    int object = iot_most_exposed(r);
+    const char *name = name_of_first(r, object);
     fprintf(page->out, "\nNext: iotrace %s", name ? "explain" : "whatif");
     iot_write_word(page->out, style->folder);
     if (name)
         iot_write_word(page->out, name);
     else
-        fprintf(page->out, " --object %s", iot_object_names[most_exposed(r)]);
+        fprintf(page->out, " --object %s", iot_object_names[object]);
     if (style->rules) {
         fputs(" --rules", page->out);
         iot_write_word(page->out, style->rules);

@@ -34,12 +34,21 @@ int64_t iot_curve_at(const struct iot_model *model, double lambda)
     return model->wall_ns - (int64_t)((1 - lambda) * (double)model->path.io_ns);
 }
 
+int iot_most_exposed(const struct iot_report *r)
+{
+    int most = 0;
+    for (int o = 1; o < IOT_OBJECTS; o++)
+        if (r->objects[o].figures.exposed_ns > r->objects[most].figures.exposed_ns)
+            most = o;
+    return most;
+}
+
 void iot_verdict_on_io(const struct iot_report *r, char text[IOT_VERDICT_BYTES])
 {
     int64_t io = r->total.exposed_ns, wall = r->model->wall_ns;
     struct iot_words adds = iot_people_time(io), of = iot_people_time(wall);
     struct iot_words share = iot_people_share(io, wall);
-    int most = 0, whole = !r->trace->seen.spans;
+    int most = iot_most_exposed(r), whole = !r->trace->seen.spans;
 
     if (io < wall / 100 * LIMITS_FROM_PERCENT || !io) {
         if (io)
@@ -51,9 +60,6 @@ void iot_verdict_on_io(const struct iot_report *r, char text[IOT_VERDICT_BYTES])
                      whole ? "this run of " : "the recorded part of this run, ", of.text);
         return;
     }
-    for (int o = 1; o < IOT_OBJECTS; o++)
-        if (r->objects[o].figures.exposed_ns > r->objects[most].figures.exposed_ns)
-            most = o;
     const struct iot_figures *f = &r->objects[most].figures;
     int waited = f->waited_ns > f->exposed_ns - f->waited_ns;
     snprintf(text, IOT_VERDICT_BYTES, "I/O adds %s to %s%s%s (%s), %s %s.", adds.text,

@@ -13,6 +13,9 @@ int64_t iot_curve_at(const struct iot_model *model, double lambda);
 
 int iot_was_busy(const struct iot_report *report);
 
+/* The object that adds most to the run; what the verdict speaks of. */
+int iot_most_exposed(const struct iot_report *report);
+
 enum { IOT_VERDICT_BYTES = 400 };
 
 /* What I/O adds to the run, and which I/O; a sentence with its full stop, and another one where the
