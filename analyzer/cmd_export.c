@@ -88,6 +88,8 @@ static int check(const struct options *o)
     if (!o->out && (o->format == SQLITE || (has_tables && o->table == SIZE_MAX)))
         return refuse(o->format == SQLITE ? "sqlite needs a file: -o FILE"
                                           : "several tables need a folder: -o FOLDER, or --table");
+    if (!o->out && (o->format == PERFETTO || o->format == PARQUET) && isatty(STDOUT_FILENO))
+        return refuse("a terminal cannot show that: -o FILE, or a pipe");
     return IOT_EXIT_OK;
 }
 

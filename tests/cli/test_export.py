@@ -2,6 +2,7 @@
 import csv
 import json
 import os
+import pty
 import re
 import resource
 import shutil
@@ -311,6 +312,19 @@ class Export(unittest.TestCase):
                 self.assertEqual(done.stdout, b"")
                 self.assertEqual(done.stderr.count(b"\n"), 1)
                 self.assertIn(error, done.stderr.decode())
+
+    def test_terminal(self):
+        """What would only mess it up is refused; text is not."""
+        for options, status in [(["--format", "perfetto"], 2), (["--format", "parquet", "--table", "lanes"], 2),
+                                (["--format", "csv", "--table", "lanes"], 0)]:
+            with self.subTest(options):
+                master, slave = pty.openpty()
+                done = subprocess.run([IOTRACE, "export", self.trace, *options], stdin=subprocess.DEVNULL,
+                                      stdout=slave, stderr=subprocess.PIPE, timeout=60, check=False)
+                os.close(slave)
+                os.close(master)
+                self.assertEqual(done.returncode, status, done)
+                self.assertEqual(b"a terminal cannot show that: -o FILE" in done.stderr, status == 2)
 
     def test_full_disk(self):
         if not os.path.exists("/dev/full"):
