@@ -166,6 +166,12 @@ int iot_cmd_explain(int argc, char **argv)
     struct iot_parsed parsed = iot_options_parse(&iot_synopsis_explain, argc, argv, &o);
     if (parsed.done)
         return parsed.status;
+    if (parsed.n_operands > 2) {
+        iot_error("explain: needs one path, got %d: quote a pattern, as 'DIR/*'; see 'iotrace "
+                  "explain --help'",
+                  parsed.n_operands - 1);
+        return IOT_EXIT_USAGE;
+    }
     if (parsed.n_operands != 2) {
         iot_error("explain: needs the folder of a trace and a path; see 'iotrace explain --help'");
         return IOT_EXIT_USAGE;

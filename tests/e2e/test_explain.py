@@ -169,6 +169,7 @@ def main():
                 (["explain", folder, "n.dat"], ["near it", "/in.data"]),
                 (["explain", folder, "a.data"], ["2 files", "sub/a.data"]),
                 (["explain", folder], ["path"]),
+                (["explain", folder, "a.csv", "a.data"], ["needs one path, got 2", "quote a pattern"]),
                 (["explain", place / "absent", "x"], ["absent"]),
                 (["explain", folder, "in.data", "--format", "xml"], ["xml"])]:
             out.run(f"refused: {' '.join(str(a).rsplit('/', 1)[-1] for a in argv)}",
