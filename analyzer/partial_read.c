@@ -492,7 +492,10 @@ static enum iot_added read_opened(struct reader *r, struct iot_partial *to, cons
             added = IOT_ADD_FAILED;
         }
     } else if (r->head) {
-        snprintf(error, 512, "%.300s: %s; make one with 'iotrace report --partial'", name, r->head);
+        snprintf(error, 512,
+                 "%.300s: %s; make one with 'iotrace report --partial', or give the folder of a "
+                 "trace",
+                 name, r->head);
         added = IOT_UNREAD;
     } else {
         snprintf(error, 512, "%.300s: byte %llu: %.120s; make it with 'iotrace report --partial'",

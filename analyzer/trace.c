@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analyzer/events.h"
@@ -369,11 +370,48 @@ static void free_reading(struct iot_reading *r)
     }
 }
 
+static int holds_trace(const char *folder)
+{
+    DIR *dir = opendir(folder);
+    struct dirent *entry;
+    int found = 0;
+    while (dir && !found && (entry = readdir(dir)))
+        found = is_trace_file(entry);
+    if (dir)
+        closedir(dir);
+    return found;
+}
+
+/* Who is where `iotrace run` was started means the folder that it made there: the newest. Writes
+ * nothing where no folder in this one has a trace. */
+static void name_trace_in(const char *folder, char text[ERROR_BYTES])
+{
+    DIR *dir = opendir(folder);
+    struct dirent *entry;
+    struct stat st;
+    time_t newest = 0;
+    char path[4096];
+    *text = 0;
+    while (dir && (entry = readdir(dir))) {
+        int n = snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        if (entry->d_name[0] == '.' || n >= (int)sizeof path || stat(path, &st) ||
+            !S_ISDIR(st.st_mode) || (*text && st.st_mtime <= newest) || !holds_trace(path))
+            continue;
+        newest = st.st_mtime;
+        snprintf(text, ERROR_BYTES, ", as %.200s", path);
+    }
+    if (dir)
+        closedir(dir);
+}
+
 /* A job has its traces one folder below. */
 static void say_no_trace(const char *folder, char error[512])
 {
     struct dirent **ranks = NULL;
+    char one[ERROR_BYTES];
     int n = scandir(folder, &ranks, is_rank_folder, by_name);
+    if (n <= 0)
+        name_trace_in(folder, one);
     if (n > 0)
         snprintf(error, ERROR_BYTES,
                  "%.160s: no trace in this folder, but a job's: give the folder of one rank, as "
@@ -381,9 +419,9 @@ static void say_no_trace(const char *folder, char error[512])
                  folder, folder, ranks[0]->d_name);
     else
         snprintf(error, ERROR_BYTES,
-                 "%s: no trace in this folder (no *" IOT_FILE_SUFFIX
-                 " file); give the folder that a traced run made",
-                 folder);
+                 "%.160s: no trace in this folder (no *" IOT_FILE_SUFFIX
+                 " file); give the folder that a traced run made%s",
+                 folder, one);
     for (int k = 0; k < n; k++)
         free(ranks[k]);
     free(ranks);

@@ -93,6 +93,11 @@ class Dump(unittest.TestCase):
     def test_nothing_to_read(self):
         self.fails(dump(self.folder / "none"), "No such file or directory")
         self.fails(dump(self.folder), "no trace in this folder")
+        for k, name in enumerate(("newer", "older")):
+            (self.folder / name).mkdir()
+            (self.folder / name / "x.iot").write_bytes(b"")
+            os.utime(self.folder / name, (1e9 - k, 1e9 - k))
+        self.fails(dump(self.folder), "no trace in this folder", "as ", "/newer\n")
         (self.folder / "job/rank-10").mkdir(parents=True)
         self.fails(dump(self.folder / "job"), "no trace in this folder, but a job's", "/job/rank-10")
         (self.folder / "x.iot").write_bytes(b"")

@@ -15,7 +15,7 @@ from harness import Tap
 LARGEST = 2**61  # of the numbers that a partial result has
 NUMBER = "no whole one, below 0 or too large"
 OTHER = "is no iotrace-partial/2 as this version of iotrace makes it"
-FOREIGN = "this is no partial result; make one with 'iotrace report --partial'"
+FOREIGN = "this is no partial result; make one with 'iotrace report --partial', or give the folder of a trace"
 FILES, MANY, DESCRIPTORS = 3, 5000, 16
 
 
