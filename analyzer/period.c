@@ -20,6 +20,8 @@ enum {
     COVER = 8,
     COVER_FEW = 4, /* the steps are an eighth of the run; fewer than FEW, a quarter, */
     FEW = 20,
+    LOCKED_MIN = 20,          /* found by locks: an interpreter's own repeat for a while, */
+    LOCKED_PERCENT = 66,      /* but not so often, from first to last for that part of the run */
     COVER_OTHER_PERCENT = 75, /* and this much of what the best candidate covers */
     ALIKE_PERCENT = 60,       /* of the bursts */
     JUMP = 3,                 /* between the gaps in a burst and those between bursts */
@@ -36,6 +38,7 @@ struct episode {
 struct search {
     const struct iot_trace *trace;
     struct iot_anchors anchors;
+    int with_locks;
     struct episode *episodes;
     size_t n_episodes;
     uint32_t *places;   /* of a candidate */
@@ -210,12 +213,22 @@ static int is_hand_over(const struct search *s, size_t kind)
     return class_ == IOT_WAIT || class_ == IOT_WAKE;
 }
 
+/* An interpreter hands its own locks over for a while, when it starts threads or is held up, but
+ * not all along. A step that the machine held up counts whole here. */
+static int is_chance(const struct search *s, const struct candidate *c)
+{
+    int64_t span =
+        iot_anchor_t0(&s->anchors, s->places[c->n - 1]) - iot_anchor_t0(&s->anchors, s->places[0]);
+    return s->with_locks && (c->n < LOCKED_MIN || span < s->trace->wall_ns / 100 * LOCKED_PERCENT);
+}
+
 static int judge(const struct search *s, struct candidate *c)
 {
     c->burst = c->bursts_ns ? burst_size(s, c) : 0;
     c->n = places_of(s, c);
     /* Who hands items over one by one has no bursts of them, but is held up now and then. */
-    if (c->n < STEPS_MIN || (c->bursts_ns && !c->burst && is_hand_over(s, c->kind)))
+    if (c->n < STEPS_MIN || (c->bursts_ns && !c->burst && is_hand_over(s, c->kind)) ||
+        is_chance(s, c))
         return 0;
     find_intervals(s, c->n);
     size_t skip = (c->n - 1) / WARM_UP;
@@ -377,7 +390,7 @@ static int does_io_again(const struct iot_anchors *a)
 static int search(struct iot_steps *steps, const struct iot_trace *trace, const uint32_t *events,
                   size_t n, int with_locks, int *repeats)
 {
-    struct search s = {.trace = trace};
+    struct search s = {.trace = trace, .with_locks = with_locks};
     struct candidate best = {0};
     int failed = iot_anchors_gather(&s.anchors, trace, events, n, with_locks) || find_episodes(&s);
     s.places = malloc((n + 1) * sizeof *s.places);

@@ -7,6 +7,9 @@
  * few steps) is taken out of them. Of those that cover most, the one with most steps is taken: one
  * that comes every few steps covers as much. Where in the cycle a step begins, cycle.h says.
  *
+ * Locks tell steps only where no I/O does, and only twenty or more, over two thirds of the run: an
+ * interpreter's own are taken and given at any call, and for a while they repeat by chance.
+ *
  * A program that only copies or loads (loading.h) has no steps.
  */
 #ifndef IOT_ANALYZER_PERIOD_H

@@ -248,7 +248,7 @@ static void hand_over(struct iot_test_run *run, int n)
 
 Test(steps, locks_tell_them_where_nothing_else_does)
 {
-    struct iot_test_run *run = iot_test_run_new(300 * MS);
+    struct iot_test_run *run = iot_test_run_new(250 * MS);
     hand_over(run, 40);
     find(run);
     cr_expect_eq(steps.n, 40);
@@ -259,6 +259,14 @@ Test(steps, locks_tell_them_where_nothing_else_does)
         iot_test_run_event(run, IOT_OP_READ, iot_test_run_regular(run, "/d/w.pt.gz"), 10, i * 1000);
     hand_over(run, 40);
     expect_none(run, "locks beside I/O");
+
+    run = iot_test_run_new(110 * MS);
+    hand_over(run, 19);
+    expect_none(run, "few locks");
+
+    run = iot_test_run_new(400 * MS);
+    hand_over(run, 40);
+    expect_none(run, "locks in half of the run");
 }
 
 Test(steps, only_the_carrying_lane_counts)
