@@ -136,6 +136,10 @@ uint32_t iot_descriptor_opened(struct iot_thread *t, int fd, uint32_t name, int 
                                uint64_t peer_ino)
 {
     struct stat st = {0};
+    /* What was opened is a folder, but what came of it is a file without a name in there. */
+    uint32_t unnamed = (flags & O_TMPFILE) == O_TMPFILE ? iot_descriptor_adopt(t, fd) : 0;
+    if (unnamed)
+        return unnamed;
     if (look(fd, &st) && !(name && iot_confined)) /* a name is enough, where no more can be had */
         return 0;
     if (!name) {

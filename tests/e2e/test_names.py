@@ -101,6 +101,44 @@ def long_path(place):
     return complaints
 
 
+NAMELESS = """
+import mmap, os, sys
+for k in range(2):  # written and read back; written through a mapping alone, then read
+    f = os.open(sys.argv[1], os.O_TMPFILE | os.O_RDWR)
+    if k:
+        os.ftruncate(f, 1 << 21)
+        with mmap.mmap(f, 1 << 21) as m:
+            m[:] = bytes(1 << 21)
+    else:
+        os.write(f, bytes(1 << 21))
+        os.lseek(f, 0, os.SEEK_SET)
+    os.read(f, 1 << 21)
+    print(os.fstat(f).st_ino)
+    if not k:
+        kept = f  # else the second one may get its inode
+"""
+
+
+def without_a_name(place):
+    """Files of O_TMPFILE: not their folder, and no input of the run."""
+    work = place / "work"
+    work.mkdir()
+    try:
+        os.close(os.open(work, os.O_TMPFILE | os.O_RDWR))
+    except OSError:
+        return []  # this file system has none
+    done = harness.trace([sys.executable, "-c", NAMELESS, work], place / "trace")
+    if done.status:
+        raise Broken(f"the program ended with {done.status}: {done.tail()}")
+    wanted = {f"{os.path.realpath(work)}/#{inode}" for inode in done.stdout.decode().split()}
+    rows = {f["path"]: f for f in harness.report(place / "trace")["files"]
+            if os.path.realpath(os.path.dirname(f["path"])) == os.path.realpath(work) or f["path"] == str(work)}
+    if set(rows) != wanted:
+        return [f"expected {wanted}, got {set(rows)}"]
+    return [f"{path}: {f['object']}, {f['read_bytes']} B read" for path, f in rows.items()
+            if (f["object"], f["read_bytes"]) != ("state", 1 << 21)]
+
+
 def main():
     out = Tap()
     for what, name in NAMES.items():
@@ -110,6 +148,8 @@ def main():
             out.run(f"{what}: text", lambda: check_text(place, name))
     with harness.workplace() as place:
         out.run("a path of 4095 bytes", lambda: long_path(place))
+    with harness.workplace() as place:
+        out.run("files without a name", lambda: without_a_name(place))
     return out.done()
 
 

@@ -31,6 +31,8 @@ Test(rules, sure_ones)
         {"/tmp/a.log", -1, IOT_OUTPUT},
         {"/tmp/events.out.tfevents.17", -1, IOT_OUTPUT},
         {"/dev/shm/psm_1", IOT_STATE, IOT_STATE},
+        {"/tmp/#10953000", IOT_STATE, -1},
+        {"/tmp/#1-notes", -1, -1},
         {"/dev/null", IOT_OTHER, IOT_OTHER},
         {"/dev/pts/3", IOT_INPUT, IOT_OUTPUT},
         {"/proc/self/maps", IOT_OTHER, IOT_OTHER},
