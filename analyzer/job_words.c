@@ -46,15 +46,23 @@ static int say_straggler(struct iot_job *job)
         if (u->objects[o].at[IOT_COLUMN_exposed_ns] > u->objects[most_of].at[IOT_COLUMN_exposed_ns])
             most_of = o;
     }
-    char gpu[64] = "";
-    if (u->numbers[IOT_UNIT_gpu_ns])
-        snprintf(gpu, sizeof gpu, ", %s GPU work",
-                 iot_people_time(u->numbers[IOT_UNIT_gpu_ns]).text);
+    /* With exposed I/O and computing the whole of its time, but for what nothing explains. */
+    const struct {
+        const char *words;
+        int64_t ns;
+    } parts[] = {{"GPU work", u->numbers[IOT_UNIT_gpu_ns]},
+                 {"waking up", u->numbers[IOT_UNIT_wake_ns]},
+                 {"waiting for others", u->numbers[IOT_UNIT_external_ns]}};
+    char more[192] = "";
+    for (size_t k = 0, n = 0; k < sizeof parts / sizeof *parts; k++)
+        if (parts[k].ns)
+            n += (size_t)snprintf(more + n, sizeof more - n, ", %s %s",
+                                  iot_people_time(parts[k].ns).text, parts[k].words);
     if (iot_job_say(job, &job->ranks,
                     "Of the longest, %s is exposed I/O (most of it %s), %s computing%s and %s "
                     "sleep.",
                     iot_people_time(exposed).text, iot_object_names[most_of],
-                    iot_people_time(u->numbers[IOT_UNIT_compute_ns]).text, gpu,
+                    iot_people_time(u->numbers[IOT_UNIT_compute_ns]).text, more,
                     iot_people_time(u->numbers[IOT_UNIT_sleep_ns]).text))
         return -1;
     for (size_t k = 0; k < u->n_waits && u->waits[k].waited_ns >= iot_job_weight(job); k++) {

@@ -119,6 +119,17 @@ def make_job(place):
     return job, [start_rank(job, rank, 5, line) for rank, line in lines.items()]
 
 
+def check_longest(folders):
+    """What the time of the longest went to, in words, is its time."""
+    job = job_of(*folders)
+    line = next(text for text in job["ranks"] if text.startswith("Of the longest, "))
+    unit = {"µs": 1e-6, "ms": 1e-3, "s": 1}
+    parts = re.findall(r"([\d.]+) (µs|ms|s) (?:is exposed I/O|computing|GPU work|waking up|waiting for others|sleep)",
+                       line)
+    said, wall = sum(float(n) * unit[u] for n, u in parts), max(job["spread_wall_ns"]["max"], 1) / 1e9
+    return [] if abs(said - wall) <= wall / 50 else [f"{said} s of {wall} s: {line}"]
+
+
 def check_partials(place, folders):
     """Any order and tree of merges: the same bytes, and what the folders give."""
     parts = []
@@ -371,6 +382,7 @@ def main():
         else:
             out.skip("calls on a shared folder", "no strace here")
         job, folders = make_job(place)
+        out.run("the time of the longest adds up", lambda: check_longest(folders))
         out.run("merged in any order and tree", lambda: check_partials(place, folders))
         out.run("folders and partials alike", lambda: check_folders(place, job, folders))
         out.run("what a job's report says", lambda: check_says(
