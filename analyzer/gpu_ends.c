@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "analyzer/room.h"
+
 int iot_gpu_ends_add(struct iot_gpu_ends *ends, const uint32_t *lane_of, struct iot_gpu_end end)
 {
     for (size_t k = 0; k < ends->n; k++) {
@@ -14,14 +16,8 @@ int iot_gpu_ends_add(struct iot_gpu_ends *ends, const uint32_t *lane_of, struct 
             known->is_sure |= end.is_sure;
         return 0;
     }
-    if (ends->n == ends->room) {
-        size_t room = 2 * ends->room + 1;
-        struct iot_gpu_end *grown = realloc(ends->list, room * sizeof *grown);
-        if (!grown)
-            return -1;
-        ends->list = grown;
-        ends->room = room;
-    }
+    if (IOT_ROOM(ends->list, ends->n + 1, ends->room))
+        return -1;
     ends->list[ends->n++] = end;
     return 0;
 }
