@@ -36,7 +36,7 @@ static int waits_for_child(unsigned op)
            op == IOT_OP_SYSTEM || op == IOT_OP_PCLOSE;
 }
 
-/* Likewise; or the wait for a child that it is in by then. */
+/* As event_from; or the wait for a child that the lane is in at that moment. */
 static size_t event_or_wait_from(const struct iot_events *e, const struct iot_lane *lane,
                                  int64_t from)
 {

@@ -2,26 +2,26 @@
 
 #include <stdlib.h>
 
+#include "analyzer/room.h"
+
+/* Whether who waits for a has waited for b. */
+static int covers(const uint32_t *lane_of, struct iot_gpu_end a, struct iot_gpu_end b)
+{
+    return lane_of[a.event] == lane_of[b.event] && a.event >= b.event && a.is_sure >= b.is_sure;
+}
+
 int iot_gpu_ends_add(struct iot_gpu_ends *ends, const uint32_t *lane_of, struct iot_gpu_end end)
 {
+    size_t kept = 0;
     for (size_t k = 0; k < ends->n; k++) {
-        struct iot_gpu_end *known = &ends->list[k];
-        if (lane_of[known->event] != lane_of[end.event])
-            continue;
-        if (known->event < end.event)
-            *known = end;
-        else if (known->event == end.event)
-            known->is_sure |= end.is_sure;
-        return 0;
+        if (covers(lane_of, ends->list[k], end))
+            return 0;
+        if (!covers(lane_of, end, ends->list[k]))
+            ends->list[kept++] = ends->list[k];
     }
-    if (ends->n == ends->room) {
-        size_t room = 2 * ends->room + 1;
-        struct iot_gpu_end *grown = realloc(ends->list, room * sizeof *grown);
-        if (!grown)
-            return -1;
-        ends->list = grown;
-        ends->room = room;
-    }
+    ends->n = kept;
+    if (IOT_ROOM(ends->list, ends->n + 1, ends->room))
+        return -1;
     ends->list[ends->n++] = end;
     return 0;
 }

@@ -1,4 +1,4 @@
-/* Ends of what runs on a GPU, for which something waits. The last of a stream is enough: a stream
+/* Ends of what runs on a GPU, for which something waits. Of a stream the last ones are enough: it
  * keeps its own order. */
 #ifndef IOT_ANALYZER_GPU_ENDS_H
 #define IOT_ANALYZER_GPU_ENDS_H
@@ -12,7 +12,9 @@ struct iot_gpu_end {
 };
 
 struct iot_gpu_ends {
-    struct iot_gpu_end *list; /* of each stream at most one */
+    /* Of each stream the last that is sure, and a later one that is not: the recording may speak
+     * against that. */
+    struct iot_gpu_end *list;
     size_t n, room;
 };
 

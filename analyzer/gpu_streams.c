@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/room.h"
+
 /* The first that is not below. */
 static size_t place_of(const struct iot_gpu_streams *s, int64_t number)
 {
@@ -36,14 +38,8 @@ int iot_streams_meet(struct iot_gpu_streams *s, int64_t number, unsigned kind,
         s->list[k].kind = s->list[k].kind ? s->list[k].kind : kind;
     if (n && !lane)
         return 0;
-    if (s->n == s->room) {
-        size_t room = 2 * s->room + 16;
-        struct iot_stream *grown = realloc(s->list, room * sizeof *grown);
-        if (!grown)
-            return -1;
-        s->list = grown;
-        s->room = room;
-    }
+    if (IOT_ROOM(s->list, s->n + 1, s->room))
+        return -1;
     memmove(&s->list[at + n + 1], &s->list[at + n], (s->n - at - n) * sizeof *s->list);
     s->list[at + n] =
         (struct iot_stream){.number = number, .lane = lane, .kind = kind, .last = IOT_NO_INDEX};

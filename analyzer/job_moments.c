@@ -20,21 +20,17 @@ static int by_path(const void *a, const void *b)
     return paths ? paths : (x->unit > y->unit) - (x->unit < y->unit);
 }
 
-static int64_t whole_ns(const struct iot_unit_ready *ready)
-{
-    return iot_sum(iot_sum(ready->storage_ns, ready->decode_ns), ready->placement_ns);
-}
-
 /* The readings [0, n) are of one file, in room for as many values. */
 static void set_ready(struct iot_job_file *f, const struct ready *readings, size_t n,
                       struct iot_job_value *values)
 {
     for (size_t k = 0; k < n; k++)
-        values[k] = (struct iot_job_value){whole_ns(readings[k].of), readings[k].unit};
+        values[k] = (struct iot_job_value){iot_unit_ready_ns(readings[k].of), readings[k].unit};
     f->ready_units = n;
     f->ready = iot_job_spread(values, n);
     for (size_t k = 0; k < n; k++)
-        if (readings[k].unit == f->ready.max_unit && whole_ns(readings[k].of) == f->ready.max)
+        if (readings[k].unit == f->ready.max_unit &&
+            iot_unit_ready_ns(readings[k].of) == f->ready.max)
             f->longest = readings[k].of;
 }
 

@@ -86,15 +86,14 @@ static int meet_call(struct pass *p, size_t i)
                : iot_streams_meet(&p->streams, stream, kind, NULL);
 }
 
-static const struct pass *sorting;
-
-static int by_launch(const void *a, const void *b)
+static int by_launch(const void *a, const void *b, void *of)
 {
-    const uint32_t *by = sorting->launched->by;
+    const struct pass *p = of;
+    const uint32_t *by = p->launched->by;
+    const int64_t *t0_ns = p->trace->events.t0_ns;
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    int64_t x_ns = sorting->trace->events.t0_ns[by[x]], y_ns = sorting->trace->events.t0_ns[by[y]];
-    if (x_ns != y_ns)
-        return x_ns < y_ns ? -1 : 1;
+    if (t0_ns[by[x]] != t0_ns[by[y]])
+        return t0_ns[by[x]] < t0_ns[by[y]] ? -1 : 1;
     if (by[x] != by[y])
         return by[x] < by[y] ? -1 : 1;
     return x < y ? -1 : x > y;
@@ -127,8 +126,7 @@ static int meet(struct pass *p)
         }
     }
     iot_streams_pair(&p->streams);
-    sorting = p;
-    qsort(p->order, p->n_order, sizeof *p->order, by_launch);
+    qsort_r(p->order, p->n_order, sizeof *p->order, by_launch, p);
     return 0;
 }
 

@@ -117,9 +117,10 @@ static int link_lock(struct iot_links *links, const struct iot_seen *seen, const
 }
 
 /* A condition: each signal goes to the sleeper that is next to return and has none; a broadcast to
- * all that sleep. Who returned behind a gap in what was seen may have been woken within. */
+ * all that sleep. Who returned behind a gap in what was seen may have been woken within. `back_ns`
+ * is by touch: of a signal, when the first whom it woke returned. */
 static int link_condition(struct iot_links *links, const struct iot_trace *trace,
-                          const struct touch *t, size_t n)
+                          const struct touch *t, size_t n, int64_t *back_ns)
 {
     const struct iot_events *e = &trace->events;
     enum { SLEEPERS_MAX = 4096 };
@@ -131,6 +132,7 @@ static int link_condition(struct iot_links *links, const struct iot_trace *trace
             if (e->t1_ns[sleepers[s]] >= t[k].t_ns)
                 sleepers[kept++] = sleepers[s];
         asleep = kept;
+        back_ns[k] = INT64_MAX;
         if (t[k].role == SLEEPS || t[k].role == PARKS) {
             if (!e->err[t[k].event] && asleep < SLEEPERS_MAX)
                 sleepers[asleep++] = t[k].event;
@@ -140,13 +142,13 @@ static int link_condition(struct iot_links *links, const struct iot_trace *trace
         for (size_t s = 0; s < asleep; s++) {
             if (iot_seen_cut(&trace->seen, t[k].t_ns, e->t1_ns[sleepers[s]]))
                 continue;
-            if (t[k].role == BROADCAST) {
-                if (iot_links_add(links, sleepers[s], entry(t[k].event)))
-                    return -1;
-            } else if (next == asleep || e->t1_ns[sleepers[s]] < e->t1_ns[sleepers[next]]) {
+            if (t[k].role == BROADCAST && iot_links_add(links, sleepers[s], entry(t[k].event)))
+                return -1;
+            if (next == asleep || e->t1_ns[sleepers[s]] < e->t1_ns[sleepers[next]])
                 next = s;
-            }
         }
+        if (next < asleep)
+            back_ns[k] = e->t1_ns[sleepers[next]];
         if (t[k].role == BROADCAST) {
             asleep = 0;
         } else if (next < asleep) {
@@ -176,23 +178,25 @@ static size_t last_given(const struct iot_links *links, const struct iot_trace *
             end = middle;
     }
     while (--end > k)
-        if (t[end].role != SLEEPS && links->lane_of[t[end].event] != lane)
+        if ((t[end].role == SIGNAL || t[end].role == BROADCAST) &&
+            links->lane_of[t[end].event] != lane)
             return iot_seen_cut(&trace->seen, t[end].t_ns, until) ? n : end;
     return n;
 }
 
 /* A condition that a lane signals when it is through with what it slept for is a lock's: an
  * interpreter's. Who timed out and did not sleep again got it from the last who let go of it, whose
- * signal may have gone to another that came too late. `next` is by lane, all NEVER. */
+ * signal may have gone to another that came too late. Had that one come back first, a lock would
+ * have been taken: then what timed out was a timer. `next` is by lane, all NEVER. */
 static int link_given(struct iot_links *links, const struct iot_trace *trace, const struct touch *t,
-                      size_t n, uint8_t *next)
+                      size_t n, const int64_t *back_ns, uint8_t *next)
 {
     int failed = 0;
     for (size_t k = n; k-- > 0 && !failed;) {
         uint32_t event = t[k].event, lane = links->lane_of[event];
         if (t[k].role == SLEEPS && trace->events.err[event] == ETIMEDOUT && next[lane] == SIGNALS) {
             size_t by = last_given(links, trace, t, n, k);
-            if (by < n) {
+            if (by < n && back_ns[by] > trace->events.t1_ns[event]) {
                 links->flags[event] |= IOT_LINK_GIVEN;
                 failed = iot_links_add(links, event, entry(t[by].event));
             }
@@ -270,6 +274,16 @@ static int link_barrier(struct iot_links *links, const struct iot_trace *trace,
     return 0;
 }
 
+static int link_sleepers(struct iot_links *links, const struct iot_trace *trace,
+                         const struct touch *t, size_t n, uint8_t *next)
+{
+    int64_t *back_ns = malloc(n * sizeof *back_ns);
+    int failed = !back_ns || link_condition(links, trace, t, n, back_ns) ||
+                 link_given(links, trace, t, n, back_ns, next);
+    free(back_ns);
+    return failed ? -1 : 0;
+}
+
 static int link_object(struct iot_links *links, const struct iot_trace *trace,
                        const struct touch *t, size_t n, uint8_t *next)
 {
@@ -278,7 +292,7 @@ static int link_object(struct iot_links *links, const struct iot_trace *trace,
     case PARKS:
     case SIGNAL:
     case BROADCAST:
-        return link_condition(links, trace, t, n) || link_given(links, trace, t, n, next) ? -1 : 0;
+        return link_sleepers(links, trace, t, n, next);
     case TAKES:
     case POSTS:
     case INITS:

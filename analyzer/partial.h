@@ -56,6 +56,7 @@ struct iot_unit_ready {
     const char *path;
     int64_t storage_ns, decode_ns, placement_ns;
 };
+int64_t iot_unit_ready_ns(const struct iot_unit_ready *ready); /* all three */
 
 /* When the steps began, since the unit did: the first eight, and four of each power of two. */
 enum { IOT_UNIT_STARTS = 8 + 4 * 27 };

@@ -12,7 +12,7 @@ int64_t iot_unit_start_step(size_t n)
     return n < 8 ? (int64_t)n : (int64_t)(4 + n % 4) << (n / 4 - 1);
 }
 
-static int64_t whole_ns(const struct iot_unit_ready *ready)
+int64_t iot_unit_ready_ns(const struct iot_unit_ready *ready)
 {
     return iot_sum(iot_sum(ready->storage_ns, ready->decode_ns), ready->placement_ns);
 }
@@ -20,7 +20,7 @@ static int64_t whole_ns(const struct iot_unit_ready *ready)
 static int longest_first(const void *a, const void *b)
 {
     const struct iot_unit_ready *x = a, *y = b;
-    int64_t more = whole_ns(y) - whole_ns(x);
+    int64_t more = iot_unit_ready_ns(y) - iot_unit_ready_ns(x);
     return more ? (more > 0) - (more < 0) : strcmp(x->path, y->path);
 }
 

@@ -109,8 +109,8 @@ static inline bool pass(const struct walk *w, uint32_t p, bool *never)
     struct iot_bump more = plus(by_a->more, w->gained.more), less = {0, 0};
     uint32_t open = 0;
 
-    if (a ==
-        b) { /* as it nearly always is: then that one lacks nothing, and the others are weighed */
+    if (a == b) {
+        /* As it nearly always is: that one lacks nothing, and only the others are weighed. */
         less = plus(by_a->less, w->gained.less);
         never[a] = false;
         open = 1;

@@ -1,6 +1,5 @@
 /* Which slots are on a longest path nowhere in an interval of lambda, by bounds that do not widen
- * with the length of the run.
- */
+ * with the length of the run. */
 #ifndef IOT_ANALYZER_SAG_H
 #define IOT_ANALYZER_SAG_H
 

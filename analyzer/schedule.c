@@ -118,7 +118,7 @@ static void need_waker(struct builder *b, struct iot_waker waker)
 }
 
 /* A wait in pieces lets go of its mutex at the beginning of each: when that was is a timer's doing,
- * and nobody comes later for it but who waited just then. */
+ * and holds nobody back. Who waited for the mutex just then keeps that time. */
 static int looks_again(const struct iot_links *links, struct iot_waker waker)
 {
     return waker.kind == IOT_WAKER_ENTRY && iot_wait_start(links, waker.index) != waker.index;
@@ -127,7 +127,7 @@ static int looks_again(const struct iot_links *links, struct iot_waker waker)
 static int linked(const struct builder *b, size_t i, struct iot_waker waker)
 {
     return !(b->links->flags[i] & IOT_LINK_NESTED) && usable(b->links, waker) &&
-           (!looks_again(b->links, waker) || late(b->trace, b->links, i, waker));
+           !looks_again(b->links, waker);
 }
 
 static void need_link(struct builder *b, size_t i, struct iot_waker waker)

@@ -52,7 +52,6 @@ KINDS = {
 STARTS = 45  # of 5,000 steps so many are kept
 
 
-
 def times(chance, n):
     return [x for b in sorted(chance.sample(range(600, 900), n)) for x in (b, chance.randrange(1, 9999))]
 

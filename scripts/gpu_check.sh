@@ -9,8 +9,8 @@
 #
 # BUILD (build-gpu; a folder that is there, or has a slash) needs nothing of the other machine but its
 # libc. Where it is missing it is built first, with meson and Debian's packages; CUDA programs are
-# compiled where nvcc is, else those prepared in BUILD are taken. PYTHON names the Python that has PyTorch, OUT the folder for results
-# (iotrace-gpu-check): at most eight files of 16 MiB.
+# compiled where nvcc is, else those prepared in BUILD are taken. PYTHON names the Python that has
+# PyTorch, OUT the folder for results (iotrace-gpu-check): at most eight files of 16 MiB.
 #
 # One line a check; the last one is "N passed, N failed". Status 0 if none failed, 1 if any did or it
 # was stopped (what there is by then is left in OUT), 2 if nothing could be run, 77 if there is no GPU.

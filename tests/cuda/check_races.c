@@ -3,10 +3,10 @@
  * process forks, and exits in the middle of it. The stand-in for CUPTI and the subscriber are
  * compiled in; the writer is one that knows what it may be asked for by whom.
  *
- *     check_races SECONDS
+ *     check_races SECONDS [race]
  *
  * Ends with 0 and the number of calls on standard output; where a sanitizer finds a race, with its
- * status. */
+ * status. With `race` there is one for it to find. */
 #include <cupti.h>
 #include <dlfcn.h>
 #include <pthread.h>
@@ -28,6 +28,7 @@ int InitializeInjection(void);
 const struct iot_gpu_writer *iotrace_gpu_writer(void);
 
 static uint32_t stop, is_shut, calls, rows;
+static uint32_t has_race, unguarded;
 
 static void must(int holds, const char *what)
 {
@@ -183,6 +184,8 @@ static void *work(void *of)
         CALL(cudaStreamSynchronize, v3020, stream, 0);
         CALL(cudaEventDestroy, v3020, event, 0);
         standin_stream_destroyed(stream);
+        if (has_race)
+            unguarded++;
         if (k % 64 == 63)
             standin_deliver(0);
         if (k % 100 == 0)
@@ -196,6 +199,7 @@ int main(int argc, char **argv)
     pthread_t threads[THREADS];
     uint64_t end = clock_ns() + (uint64_t)(argc > 1 ? atoi(argv[1]) : 2) * 1000000000;
     int status = 0;
+    has_race = argc > 2;
     must(InitializeInjection() == 1 && iot_cupti_is_on(), "it is not on");
     for (uintptr_t k = 0; k < THREADS; k++)
         must(!pthread_create(&threads[k], NULL, work, (void *)k), "no thread");

@@ -13,13 +13,18 @@ from tap import Tap
 
 TIMES = 8  # what two threads do at once is chance
 NAME = "nothing is used by two threads at once that should not be"
+FOUND = 66
+
+
+def run(*more):
+    return subprocess.run([sys.argv[1], "1", *more], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          timeout=120, env={**os.environ, "TSAN_OPTIONS": f"exitcode={FOUND}"})
 
 
 def main():
     out, bad = Tap(), []
     for _ in range(TIMES):
-        done = subprocess.run([sys.argv[1], "1"], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                              timeout=120, env={**os.environ, "TSAN_OPTIONS": "exitcode=66"})
+        done = run()
         if "unexpected memory mapping" in done.stderr:
             out.skip(NAME, "the sanitizer of this compiler does not run on this kernel")
             return out.done()
@@ -27,6 +32,9 @@ def main():
             bad += [f"status {done.returncode}", *done.stderr.splitlines()[:24]]
             break
     out.point(not bad, NAME, bad)
+    done = run("race")
+    out.point(done.returncode == FOUND and "data race" in done.stderr, "refused: a counter that two threads add to",
+              [f"status {done.returncode}", *done.stderr.splitlines()[:24]])
     return out.done()
 
 

@@ -20,6 +20,8 @@ void fuzz_check_report(const struct iot_report *r)
     struct iot_figures sum = {0};
     NEED(p->compute_ns >= 0 && p->io_ns >= 0 && p->sleep_ns >= 0 && p->wake_ns >= 0 &&
          p->external_ns >= 0 && p->unexplained_ns >= 0);
+    NEED(p->gpu_launch_ns >= 0 && p->gpu_gap_ns >= 0 &&
+         p->gpu_launch_ns + p->gpu_gap_ns <= p->gpu_ns);
     NEED(p->compute_ns + p->io_ns + p->gpu_ns + p->sleep_ns + p->wake_ns + p->external_ns +
              p->unexplained_ns ==
          m->wall_ns);

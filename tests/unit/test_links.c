@@ -141,11 +141,15 @@ Test(links, a_write_that_is_larger_than_any_pipe_waits_for_the_read_of_its_end, 
     iot_links_free(&links);
 }
 
+enum { UNTIL = 500000, NEVER_BACK = 0 };
+
 /* A process holds what a condition in shared memory is about, until it signals; another one sleeps
- * for it in two pieces, which both time out, the second at 500000, and goes on. */
-static struct iot_waker waker_of_timed_out(int64_t given_at, int signals_then, int *sleeps)
+ * for it in two pieces, which both time out, the second at UNTIL, and goes on. The signal went to a
+ * third one, which is back by then or comes too late. */
+static struct iot_waker waker_of_timed_out(int64_t given_at, int64_t third_back_at,
+                                           int signals_then, int *sleeps)
 {
-    enum { CONDITION = PIPE, PIECE = 100000, UNTIL = 500000 };
+    enum { CONDITION = PIPE, PIECE = 100000 };
     struct run r;
     struct iot_links links;
 
@@ -162,6 +166,9 @@ static struct iot_waker waker_of_timed_out(int64_t given_at, int signals_then, i
     add(&r, IOT_OP_READ, UNTIL + 1000, UNTIL + 2000, 0, 0);
     if (signals_then)
         add(&r, IOT_OP_COND_SIGNAL, UNTIL + 3000, UNTIL + 3000, CONDITION, 0);
+    begin(&r, 12, 10, 500, EOF_AT);
+    if (third_back_at != NEVER_BACK)
+        r.offset[add(&r, IOT_OP_COND_WAIT, 1000, third_back_at, CONDITION, 0)] = 64;
 
     cr_assert(eq(int, iot_links_find(&links, &r.trace), 0));
     cr_expect(eq(int, links.flags[given + 1], IOT_LINK_CONTINUES));
@@ -175,16 +182,23 @@ static struct iot_waker waker_of_timed_out(int64_t given_at, int signals_then, i
 Test(links, who_gave_up_a_lock_lets_a_wait_go_on_that_timed_out)
 {
     int sleeps;
-    cr_expect(waker_of_timed_out(450000, 1, &sleeps).kind == IOT_WAKER_ENTRY);
+    cr_expect(waker_of_timed_out(450000, NEVER_BACK, 1, &sleeps).kind == IOT_WAKER_ENTRY);
     cr_expect(eq(int, sleeps, 0));
+    cr_expect(waker_of_timed_out(450000, UNTIL + 500, 1, &sleeps).kind == IOT_WAKER_ENTRY);
+    cr_expect(eq(int, sleeps, 0));
+}
+
+static void expect_sleep(int64_t given_at, int64_t third_back_at, int signals_then)
+{
+    int sleeps;
+    struct iot_waker waker = waker_of_timed_out(given_at, third_back_at, signals_then, &sleeps);
+    cr_expect(waker.kind == IOT_WAKER_NONE);
+    cr_expect(eq(int, sleeps, 1));
 }
 
 Test(links, a_wait_that_gave_up_slept)
 {
-    int sleeps;
-    cr_expect(waker_of_timed_out(450000, 0, &sleeps).kind == IOT_WAKER_NONE); /* not a lock's */
-    cr_expect(eq(int, sleeps, 1));
-    cr_expect(waker_of_timed_out(350000, 1, &sleeps).kind ==
-              IOT_WAKER_NONE); /* in an earlier piece */
-    cr_expect(eq(int, sleeps, 1));
+    expect_sleep(450000, NEVER_BACK, 0); /* not a lock's */
+    expect_sleep(350000, NEVER_BACK, 1); /* in an earlier piece */
+    expect_sleep(450000, 460000, 1);     /* a lock would be the third one's by then: a timer's */
 }

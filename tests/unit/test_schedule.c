@@ -159,16 +159,22 @@ static size_t add_lock_event(struct iot_test_run *run, enum iot_op op, int64_t t
     return i;
 }
 
+static void time_out(struct iot_test_run *run, int64_t t0, int64_t t1)
+{
+    size_t i = add_lock_event(run, IOT_OP_COND_WAIT, t0, t1);
+    run->err[i] = ETIMEDOUT;
+    run->result[i] = ETIMEDOUT;
+}
+
 /* The root waits in three pieces, as for an interpreter's lock, for who reads from 20 to 120, takes
- * the mutex that a piece began with, and signals. When a piece began holds nobody back. */
-Test(schedule, a_wait_in_pieces_ends_when_it_is_signalled)
+ * the mutex that a piece began with, and signals. When a piece began holds nobody back: not who
+ * takes the mutex, nor, if another one waits in pieces beside it, the root, whose wait ends with
+ * the mutex that the other's last piece let go of. */
+static void check_pieces(int beside)
 {
     struct iot_test_run *run = iot_test_run_new(170);
-    for (int64_t t0 = 10; t0 < 110; t0 += 50) {
-        size_t i = add_lock_event(run, IOT_OP_COND_WAIT, t0, t0 + 50);
-        run->err[i] = ETIMEDOUT;
-        run->result[i] = ETIMEDOUT;
-    }
+    for (int64_t t0 = 10; t0 < 110; t0 += 50)
+        time_out(run, t0, t0 + 50);
     add_lock_event(run, IOT_OP_COND_WAIT, 110, 150);
     run->processes[0].end_ns = run->lanes[0].end_ns = 170;
     iot_test_run_process(run, 200, 100);
@@ -178,6 +184,12 @@ Test(schedule, a_wait_in_pieces_ends_when_it_is_signalled)
     add_lock_event(run, IOT_OP_COND_SIGNAL, 140, 140);
     add_lock_event(run, IOT_OP_MUTEX_UNLOCK, 141, 141);
     run->processes[1].end_ns = run->lanes[1].end_ns = 145;
+    if (beside) {
+        iot_test_run_process(run, 300, 100);
+        for (int64_t t0 = 12; t0 < 170; t0 += 65) /* to 77, 142, 207 */
+            time_out(run, t0, t0 + 65);
+        run->processes[2].end_ns = run->lanes[2].end_ns = 210;
+    }
     struct iot_model *m = iot_model_build(&run->trace);
     cr_expect_eq(m->replay_error_ns, 0);
     cr_expect_eq(m->curve[m->n_curve - 1].time_ns, 70, "%" PRId64,
@@ -186,6 +198,12 @@ Test(schedule, a_wait_in_pieces_ends_when_it_is_signalled)
     cr_expect_eq(m->path.sleep_ns, 0);
     iot_model_free(m);
     iot_test_run_free(run);
+}
+
+Test(schedule, a_wait_in_pieces_ends_when_it_is_signalled)
+{
+    check_pieces(0);
+    check_pieces(1);
 }
 
 static void add_wait(struct iot_test_run *run, uint32_t child, int64_t t0, int64_t t1)
