@@ -8,6 +8,7 @@ replays itself from its own measurements instead, as it was and with reads that 
 The times are long beside a hand-over, so that the order in which a worker's threads came to hold their
 interpreter does not count, which a replay of the trace keeps.
 """
+import os
 import sys
 
 import measure
@@ -25,7 +26,7 @@ class Files(torch.utils.data.Dataset):
     def __getitem__(self, k):
         io = measure.Spans()
         measure.read_file(io, FOLDER, k % ITEMS)
-        return torch.tensor(io[0])
+        return torch.tensor([*io[0], os.getpid(), measure.all_waited_for_cpu()])
 
 
 def middle(times):
@@ -57,18 +58,21 @@ def takes(reads, asked, got, share):
 def main():
     torch.set_num_threads(1)
     loader = torch.utils.data.DataLoader(Files(), batch_size=BATCH, num_workers=WORKERS)
-    reads, asked, got, it = [], [], [], iter(loader)
+    reads, asked, got, queued, it = [], [], [], {}, iter(loader)
     for _ in range(ITEMS):
         asked.append(now())
         batch = next(it).tolist()
         got.append(now())
-        reads.append(batch)
+        reads.append([(start, end) for start, end, *_ in batch])
+        queued.update((process, queued_ns) for *_, process, queued_ns in batch)
         measure.work(MS)
     for _ in it:
         pass
     service = sum(measure.Spans(batch).total() for batch in reads)
     lost = takes(reads, asked, got, 1) - takes(reads, asked, got, 0) if WORKERS else service
-    measure.truth("input", service, round(lost), round(lost) if WORKERS else 0)
+    queued[os.getpid()] = measure.all_waited_for_cpu()
+    measure.truth("input", service, round(lost), round(lost) if WORKERS else 0,
+                  queued_ns=sum(queued.values()))
 
 
 if __name__ == "__main__":

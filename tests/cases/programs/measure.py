@@ -3,6 +3,7 @@ $TRUTH as JSON.
 
 Where others take its CPUs, a program does not know of itself which side of a call it lost the time on, nor
 what it would have waited for without: the time its threads waited for a CPU is the error of what it says."""
+import contextlib
 import json
 import os
 import threading
@@ -15,6 +16,16 @@ def waited_for_cpu():
     """The calling thread, since it began, in ns."""
     with open(f"/proc/self/task/{threading.get_native_id()}/schedstat") as f:
         return int(f.read().split()[1])
+
+
+def all_waited_for_cpu():
+    """All threads that the process has now."""
+    waited_ns = 0
+    for task in os.listdir("/proc/self/task"):
+        with contextlib.suppress(OSError):  # it has just ended
+            with open(f"/proc/self/task/{task}/schedstat") as f:
+                waited_ns += int(f.read().split()[1])
+    return waited_ns
 
 
 class Spans(list):
