@@ -5,12 +5,16 @@
 
 #include "analyzer/gpu.h"
 #include "analyzer/gpu_ends.h"
+#include "analyzer/table.h"
 
 struct iot_stream {
     int64_t number;
     const struct iot_lane *lane; /* NULL: nothing ran there */
     unsigned kind;               /* enum iot_stream_kind */
+    unsigned kind_said;          /* likewise, of the first met of its number: what calls said */
     uint32_t last;               /* what ran there last; IOT_NO_INDEX nothing yet */
+    uint32_t awaited;            /* for which a call of the lane waited that waited for all */
+    uint32_t awaited_by;         /* that lane */
     struct iot_gpu_ends next;    /* what is put there next begins after */
     /* Of a blocking one: the legacy default one of its context; NULL: none. */
     struct iot_stream *legacy;
@@ -23,19 +27,21 @@ struct iot_stream {
 };
 
 struct iot_gpu_streams {
-    struct iot_stream *list; /* by number, of one number by lane */
+    struct iot_stream *list; /* as they were met; once paired by number, of one number by lane */
     size_t n, room;
-    const uint32_t *lane_of; /* by event */
+    struct iot_table by_number; /* of each number the first that was met */
+    const uint32_t *lane_of;    /* by event */
 };
 
 /* Streams of one number are one, but where a profile of several GPUs counts those of each by
  * itself. Returns the first; *n is how many there are. */
 struct iot_stream *iot_streams_of(const struct iot_gpu_streams *streams, int64_t number, size_t *n);
 
-/* Says that there is a stream. 0, or -1 without memory. */
+/* Says that there is a stream: first of all those of lanes, lane by lane. 0, or -1 without memory.
+ */
 int iot_streams_meet(struct iot_gpu_streams *streams, int64_t number, unsigned kind,
                      const struct iot_lane *lane);
-/* Once all are met. */
+/* Once all are met: from here on they are found. */
 void iot_streams_pair(struct iot_gpu_streams *streams);
 
 /* Whatever is asked of the legacy default stream of a context (work, an event's record or wait)

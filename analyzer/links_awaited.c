@@ -251,6 +251,21 @@ static int link_ends(struct pass *p, size_t i, const struct iot_gpu_ends *ends)
     return 0;
 }
 
+/* The last of the stream that had ended when the call returned. What runs in a stream ends one
+ * after the other. */
+static uint32_t last_ended(const struct iot_events *e, const struct iot_stream *s, size_t i)
+{
+    size_t first = s->lane->first_event + 1, end = (size_t)s->last + 1;
+    while (first < end) {
+        size_t middle = first + (end - first) / 2;
+        if (e->t1_ns[middle] <= e->t1_ns[i])
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first > s->lane->first_event + 1 ? (uint32_t)first - 1 : IOT_NO_INDEX;
+}
+
 /* The last of each, where it is not known which it was; of an event that may be the end of any that
  * had ended when the call returned. */
 static int sync_any(struct pass *p, size_t i, const struct iot_stream *s, size_t n)
@@ -259,28 +274,56 @@ static int sync_any(struct pass *p, size_t i, const struct iot_stream *s, size_t
     int is_event = kind_of_sync(e, i) == IOT_SYNC_EVENT;
     for (size_t k = 0; k < n; k++) {
         uint32_t last = s[k].last;
-        while (is_event && last != IOT_NO_INDEX && e->t1_ns[last] > e->t1_ns[i])
-            last = last - 1 > s[k].lane->first_event ? last - 1 : IOT_NO_INDEX;
+        if (is_event && last != IOT_NO_INDEX)
+            last = last_ended(e, &s[k], i);
         if (last != IOT_NO_INDEX && link_end(p, i, (struct iot_gpu_end){last, 0}))
             return -1;
     }
     return 0;
 }
 
-/* context: 0 any. Of the streams in it their last are enough. */
+static int is_in(const struct iot_stream *s, int64_t context)
+{
+    return !context || iot_context_of(s->number) == context;
+}
+
+/* Of the streams of a context the last to end before the call returned; IOT_NO_INDEX: none. */
+static uint32_t latest_end(const struct pass *p, size_t i, int64_t context)
+{
+    const int64_t *t1_ns = p->trace->events.t1_ns;
+    uint32_t latest = IOT_NO_INDEX;
+    for (size_t k = 0; k < p->streams.n; k++) {
+        const struct iot_stream *s = &p->streams.list[k];
+        if (is_in(s, context) && s->last != IOT_NO_INDEX && t1_ns[s->last] <= t1_ns[i] &&
+            (latest == IOT_NO_INDEX || t1_ns[s->last] > t1_ns[latest]))
+            latest = s->last;
+    }
+    return latest;
+}
+
+/* context: 0 any. Of the streams in it their last are enough; and of those that this lane has
+ * waited for before, however many there are, none but the latest of all says more. */
 static int sync_context(struct pass *p, size_t i, int64_t context)
 {
+    uint32_t lane = p->launched->links->lane_of[i], latest = latest_end(p, i, context);
     for (size_t k = 0; k < p->streams.n; k++) {
         struct iot_stream *s = &p->streams.list[k];
-        if (context && iot_context_of(s->number) != context)
+        if (!is_in(s, context))
             continue;
         if (iot_streams_ask(&p->streams, s))
             return -1;
+        int is_old = s->awaited == s->last && s->awaited_by == lane && s->last != latest;
         for (size_t m = 0; m < s->next.n; m++) {
             int64_t its = iot_lane_context(lane_of(p, s->next.list[m].event));
             int is_own = s->next.list[m].event == s->last;
-            if ((is_own || (context && its != context)) && link_end(p, i, s->next.list[m]))
+            if (((is_own && !is_old) || (context && its != context)) &&
+                link_end(p, i, s->next.list[m]))
                 return -1;
+        }
+        if (s->last != IOT_NO_INDEX &&
+            p->trace->events.t1_ns[s->last] <= p->trace->events.t1_ns[i]) {
+            s->awaited = s->last;
+            s->awaited_by = lane;
         }
     }
     return 0;

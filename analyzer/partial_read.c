@@ -20,6 +20,8 @@ static const char unexpected[] = "is no " IOT_PARTIAL_SCHEMA " as this version o
 static const char foreign[] = "this is no partial result";
 static const char of_another[] =
     "this partial result is of another version of iotrace, not " IOT_PARTIAL_SCHEMA;
+static const char too_much[] = "has I/O that is exposed for longer than it took";
+static const char no_units[] = "has a row of no unit, or of more than there are";
 static const char no_memory[] = "out of memory";
 
 static int fail(struct reader *r, const char *error)
@@ -123,12 +125,17 @@ static int array_at(struct reader *r, const char *key)
     return expect_key(r, key) || expect(r, IOT_JSON_ARRAY) ? -1 : 0;
 }
 
+/* What is hidden, and what held the run up by itself, is what one of them leaves of another. */
 static int numbers(struct reader *r, struct iot_sums *sums, enum iot_column_group group)
 {
+    const int64_t *at = sums->at;
     for (enum iot_sum_column c = 0; c < IOT_COLUMNS; c++)
         if (iot_column_is_in(c, group) && number(r, &sums->at[c]))
             return -1;
-    return 0;
+    return at[IOT_COLUMN_exposed_ns] > at[IOT_COLUMN_service_ns] ||
+                   at[IOT_COLUMN_waited_ns] > at[IOT_COLUMN_exposed_ns]
+               ? fail(r, too_much)
+               : 0;
 }
 
 static int values(struct reader *r, struct iot_sums *sums, enum iot_column_group group)
@@ -392,6 +399,8 @@ static int read_row(struct reader *r, enum iot_row_kind kind, struct iot_named_r
     for (size_t k = 0; about->numbers[k].name; k++)
         if (number(r, &row->numbers[k]))
             return -1;
+    if (!row->numbers[0] || row->numbers[0] > (int64_t)r->partial.n_units) /* these came before */
+        return fail(r, no_units);
     if ((about->flags & IOT_ROW_TIMES && read_times(r, &row->times)) ||
         (about->flags & IOT_ROW_MORE && scratch_text(r, &row->shown)))
         return -1;

@@ -9,13 +9,14 @@
 /* A name that is longer is not worth a line, which cannot be broken. */
 enum { NAME_BYTES = 80 };
 
-/* What no shell gives a meaning, wherever in a word it stands. */
+/* What no shell gives a meaning, wherever in a word it stands; but '=' at its beginning, behind
+ * which zsh looks for a command. */
 #define PLAIN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,-"
 
 void iot_write_word(FILE *out, const char *word)
 {
     fputs(*word == '-' ? " ./" : " ", out); /* no option: explain takes a path like that, too */
-    if (*word && !word[strspn(word, PLAIN)]) {
+    if (*word && *word != '=' && !word[strspn(word, PLAIN)]) {
         fputs(word, out);
         return;
     }

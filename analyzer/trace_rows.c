@@ -66,14 +66,19 @@ static int has_bytes(unsigned op)
     return iot_op_info(op)->class_ == IOT_DATA || op == IOT_OP_RESIDENT;
 }
 
-/* More than an address space holds no call moves. */
+/* More than an address space holds no call moves, and none less than nothing: that is the length of
+ * a request that the kernel refused. Of what is resident alone there may be less than before. */
 static int64_t bytes_moved(struct iot_image *image, const struct iot_row *row)
 {
     static const int64_t MOST = (int64_t)1 << 48;
-    if (!has_bytes(row->op) || (row->bytes <= MOST && row->bytes >= -MOST))
-        return row->bytes;
-    iot_container_damage(&image->file, 0, "rows with bytes that cannot be");
-    return row->bytes < 0 ? -MOST : MOST;
+    int64_t bytes = row->bytes;
+    if (!has_bytes(row->op))
+        return bytes;
+    if (bytes > MOST || bytes < -MOST) {
+        iot_container_damage(&image->file, 0, "rows with bytes that cannot be");
+        bytes = bytes < 0 ? -MOST : MOST;
+    }
+    return bytes < 0 && row->op != IOT_OP_RESIDENT ? 0 : bytes;
 }
 
 void iot_reading_bound_bytes(struct iot_reading *r)

@@ -319,11 +319,11 @@ static int begin(struct iot_ring *ring)
 /* Who ends it must not, as its memory goes: it waits for the other, which on a busy machine may be
  * long without a CPU, unless that is the call that it has itself interrupted. Not for ever: the
  * other may have been interrupted by one that waits for this. */
-static int begin_end(struct iot_ring *ring)
+static int hold_end(struct iot_ring *ring)
 {
     enum { TURNS = 100, MOMENTS = 50000 };
     for (int k = 0; k < TURNS + MOMENTS; k++) {
-        if (begin(ring))
+        if (hold(ring))
             return 1;
         if (!iot_ring_readable(ring) || __atomic_load_n(&ring->busy, __ATOMIC_RELAXED) == myself())
             return 0;
@@ -446,12 +446,32 @@ static void settle(struct iot_thread *t, struct iot_ring *ring)
     }
 }
 
+/* Whether the memory is still there, and a ring's: at the end of a process, or of the ring's
+ * descriptor, nobody knows who unmapped it, put something else in its place or hid it. */
+static int is_there(const struct iot_ring *ring)
+{
+    const uint32_t *words[] = {ring->sq_head, ring->cq_tail, ring->sq_mask, ring->cq_mask};
+    for (int k = 0; k < 4; k++)
+        if (iot_readable(words[k], sizeof *words[k]) < sizeof *words[k])
+            return 0;
+    return *ring->sq_mask == ring->masks[0] && *ring->cq_mask == ring->masks[1];
+}
+
+/* What went on outside the window is skipped. */
+static void settle_seen(struct iot_thread *t, struct iot_ring *ring)
+{
+    if (ring->window != iot_process->window)
+        start_at(ring);
+    settle(t, ring);
+}
+
+/* Where the kernel may not be asked, a ring in use is taken to be there. */
 void iot_ring_ends(struct iot_thread *t, struct iot_ring *ring)
 {
     if (!ring)
         return;
-    if (begin_end(ring))
-        settle(t, ring);
+    if (hold_end(ring) && (iot_confined || is_there(ring)))
+        settle_seen(t, ring);
     release(ring);
 }
 
@@ -482,17 +502,6 @@ void iot_ring_unmapping(struct iot_thread *t, const void *at, size_t bytes)
     }
 }
 
-/* Whether the memory is still there, and a ring's: at the end of a process nobody knows who
- * unmapped it. */
-static int is_there(const struct iot_ring *ring)
-{
-    const uint32_t *words[] = {ring->sq_head, ring->cq_tail, ring->sq_mask, ring->cq_mask};
-    for (int k = 0; k < 4; k++)
-        if (iot_readable(words[k], sizeof *words[k]) < sizeof *words[k])
-            return 0;
-    return *ring->sq_mask == ring->masks[0] && *ring->cq_mask == ring->masks[1];
-}
-
 void iot_rings_settle(struct iot_thread *t)
 {
     int any = iot_process->rings_made && iot_window_follows();
@@ -500,11 +509,8 @@ void iot_rings_settle(struct iot_thread *t)
         struct iot_ring *ring = &iot_process->rings[k];
         if (!ring->fd_plus_1 || !hold(ring))
             continue;
-        if (is_there(ring)) {
-            if (ring->window != iot_process->window)
-                start_at(ring);
-            settle(t, ring);
-        }
+        if (is_there(ring))
+            settle_seen(t, ring);
         end(ring);
     }
 }

@@ -18,7 +18,7 @@ OPEN = re.compile(r"^open (\d+)$", re.MULTILINE)
 BYPASSED = re.compile(r"^bypassed 1$", re.MULTILINE)
 EITHER = re.compile(r"^either (\w+) (\w+) (\d+)$", re.MULTILINE)
 UNSEEN = re.compile(r"^unseen (\d+)$", re.MULTILINE)
-RINGS = {"ring", "direct", "unmapped", "polled", "forked", "crowded", "execs"}
+RINGS = {"ring", "direct", "unmapped", "polled", "forked", "crowded", "execs", "hidden"}
 WAYS = ["aio", "aio64", "list", "libaio", "foreign", "handle", "past", *sorted(RINGS)]
 LIBURING = ["plain", "polled", "many"]
 # fio's engine, its further options, whether it calls the kernel by libc

@@ -25,6 +25,7 @@ NAMES = {
     "a name that another folder has": (["one/same.bin", "two/same.bin"], "one/same.bin"),
     "a name that ends another": (["same.bin", "one/same.bin"], None),
     "what a shell gives a meaning": (["it's $HOME `id` \"x\" \\ ;&|<>!~#.bin"], None),
+    "what zsh takes for a command": (["=ls"], "'=ls'"),
     "what looks like an option": (["-dash.bin"], "./-dash.bin"),
     "what looks like a glob": (["a*[b]?.bin"], None),
     "another alphabet": (["шаг é.bin"], None),

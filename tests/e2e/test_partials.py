@@ -16,11 +16,17 @@ LARGEST = 2**61  # of the numbers that a partial result has
 NUMBER = "no whole one, below 0 or too large"
 OTHER = "is no iotrace-partial/2 as this version of iotrace makes it"
 FOREIGN = "this is no partial result; make one with 'iotrace report --partial', or give the folder of a trace"
+EXPOSED = "has I/O that is exposed for longer than it took"
+UNITS = "has a row of no unit, or of more than there are"
 FILES, MANY, DESCRIPTORS = 3, 5000, 16
 
 
 def unit(key, value):
     return lambda partial: partial["units"][0].update({key: value})
+
+
+def at(partial, columns, row, column, value, skip=0):
+    row[skip + partial[columns].index(column)] = value
 
 
 # A change of a partial result, and what is said of it.
@@ -39,6 +45,15 @@ CHANGED = {
     "two sentences in one": (lambda p: p["evidence"].append(["waited 3 ms", 1, "slept 3 ms"]), OTHER),
     "a member more": (lambda p: p.update(more=1), OTHER),
     "a member less": (lambda p: p.pop("gpu_devices"), OTHER),
+    "an object that is exposed for longer than it took": (
+        lambda p: at(p, "unit_columns", p["units"][0]["objects"][0], "exposed_ns", LARGEST), EXPOSED),
+    "files that are": (lambda p: at(p, "file_columns", p["objects"][0]["rest"], "exposed_ns", LARGEST), EXPOSED),
+    "a file that is": (lambda p: at(p, "file_columns", p["files"][0], "exposed_ns", LARGEST, skip=3), EXPOSED),
+    "waits that are longer than what is exposed": (
+        lambda p: at(p, "file_columns", p["objects"][0]["rest"], "waited_ns", LARGEST), EXPOSED),
+    "a row of no unit": (lambda p: p["queues"].append(["q", "a", "b", "input", 0, 1, 0, 1, 1]), UNITS),
+    "a row of more units than there are": (
+        lambda p: p["queues"].append(["q", "a", "b", "input", len(p["units"]) + 1, 1, 0, 1, 1]), UNITS),
     "an object that there is not": (lambda p: p["gpu_copies"].append(["HtoD", "file", "", "it", 1, 1, 1, 1]), OTHER),
 }
 # Whole files.
@@ -84,7 +99,7 @@ KEPT = ("rank", "local_rank", "world_size", "part_of_ns")
 
 
 def largest(partial):
-    """Every sum is the largest that there is."""
+    """Every sum is the largest that there is. A row is of one unit: there are no more."""
     for u in partial["units"]:
         u.update({k: LARGEST for k, v in u.items() if type(v) is int and k not in KEPT})
         u.update(objects=[[LARGEST] * len(row) for row in u["objects"]], curve=[LARGEST] * 9,
@@ -96,9 +111,11 @@ def largest(partial):
             continue
         partial[kind] = rows[:kind != "files"] + [[LARGEST if type(x) is int else x for x in row]
                                                   for row in rows[kind != "files":]]
-    partial["gpu_copies"].append(["HtoD", "file", "pinned", "input", *[LARGEST] * 4])
-    partial["gpu_devices"].append(["0", *[LARGEST] * 9])
-    partial["uncalled"].append(["/bin/a", *[LARGEST] * 4])
+        for row in partial[kind][1:] if kind != "files" else []:
+            row[row.index(LARGEST)] = 1
+    partial["gpu_copies"].append(["HtoD", "file", "pinned", "input", 1, *[LARGEST] * 3])
+    partial["gpu_devices"].append(["0", 1, *[LARGEST] * 8])
+    partial["uncalled"].append(["/bin/a", 1, *[LARGEST] * 3])
     return partial
 
 

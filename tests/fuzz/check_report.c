@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analyzer/report_gpu.h"
+
 #define NEED(holds) need(holds, #holds)
 
 static void need(int holds, const char *what)
@@ -34,6 +36,8 @@ void fuzz_check_report(const struct iot_report *r)
         sum.service_ns += f->service_ns;
     }
     NEED(sum.exposed_ns == r->total.exposed_ns && sum.service_ns == r->total.service_ns);
+    for (size_t k = 0; r->gpu && k < r->gpu->n_copies; k++)
+        NEED(r->gpu->copies[k].bytes >= 0 && r->gpu->copies[k].service_ns >= 0);
     for (size_t k = 1; k < m->n_curve; k++)
         NEED(m->curve[k].time_ns <= m->curve[k - 1].time_ns);
 }

@@ -3,12 +3,17 @@
  *   aio, aio64, list   POSIX's; with 64-bit names; lists, with one that fails
  *   libaio    by number; foreign: by a libaio that was loaded late, into a scope of its own
  *   handle    by what is looked up in the handle of a libaio that was loaded late; it may make its
- * system calls by libc or by itself past      reads for which nothing of libc's is called ring
- * io_uring by number: plain, vectored, registered files, one token for all, timeout direct    a
- * ring whose requests are handed over past libc unmapped  a ring whose memory the program mapped
- * past libc polled    a ring that the kernel empties by a thread of its own forked    a ring in
- * parent and child crowded   more rings than a recorder may want to know execs     as direct, and
- * then another program Each says what moved: "moved OP FILE BYTES", and "failed OP FILE ERRNO". */
+ *             system calls by libc or by itself
+ *   past      reads for which nothing of libc's is called
+ *   ring      io_uring by number: plain, vectored, registered files, one token for all, timeout
+ *   direct    a ring whose requests are handed over past libc
+ *   unmapped  a ring whose memory the program mapped past libc
+ *   hidden    rings that are closed when their memory cannot be read, or is something else
+ *   polled    a ring that the kernel empties by a thread of its own
+ *   forked    a ring in parent and child
+ *   crowded   more rings than a recorder may want to know
+ *   execs     as direct, and then another program
+ * Each says what moved: "moved OP FILE BYTES", and "failed OP FILE ERRNO". */
 #include <aio.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -308,6 +313,26 @@ static void polled(void)
     puts("unseen 3");
 }
 
+/* Closed when its memory can no longer be read, or is something else. */
+static void hidden(void)
+{
+    for (int way = 0; way < 3; way++) {
+        struct ring r;
+        need(ring_make(&r, 8, 0) == 0, "io_uring_setup");
+        ring_request(&r, IORING_OP_READ, in, data[0], 100, 0, 7);
+        need(ring_enter(&r, 1, 1) == 1, "io_uring_enter");
+        take(&r, 1, 100);
+        if (way == 0)
+            need(mprotect(r.memory, r.memory_bytes, PROT_NONE) == 0, "mprotect");
+        else
+            need(mmap(r.memory, r.memory_bytes, way == 1 ? PROT_NONE : PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == r.memory,
+                 "mmap");
+        close(r.fd);
+    }
+    moved("read", "in", 300);
+}
+
 static void forked(void)
 {
     struct ring r;
@@ -362,7 +387,7 @@ static const struct {
             {"libaio", by_number},  {"foreign", foreign}, {"handle", handle},
             {"past", past},         {"ring", ring},       {"direct", direct},
             {"unmapped", unmapped}, {"polled", polled},   {"forked", forked},
-            {"crowded", crowded},   {"execs", execs}};
+            {"crowded", crowded},   {"execs", execs},     {"hidden", hidden}};
 
 int main(int argc, char **argv)
 {
