@@ -350,9 +350,11 @@ class Run:
         t1 = max(self.time(clock, row.t1), t0)
         if t1 == LATEST:
             file.lose(0, "times that cannot be")
-        if OPERATIONS.get(row.op, ("", "", ""))[2] == "DATA" and abs(row.bytes) > BYTES_MOST:
+        moves = OPERATIONS.get(row.op, ("", "", ""))[2] == "DATA"
+        if moves and abs(row.bytes) > BYTES_MOST:
             file.lose(0, "bytes that cannot be")
-            row = row._replace(bytes=BYTES_MOST if row.bytes > 0 else -BYTES_MOST)
+        if moves:
+            row = row._replace(bytes=min(max(row.bytes, 0), BYTES_MOST))
         last = events[-1] if events else None
         if row.op == EXEC and row.result == -1 and last and last.row.op == EXEC and \
                 last.row.result != -1 and last.t0 == t0:
