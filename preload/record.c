@@ -391,10 +391,19 @@ static void become_outermost(struct iot_thread *t, uintptr_t stack)
     t->stuck = 0;
 }
 
+/* A half that was full inside the record that was left is let go at once: a handler that comes when
+ * the current one is full, too, would have none. */
 void iot_nested(struct iot_thread *t, uintptr_t stack)
 {
-    if (was_left(t, stack))
-        become_outermost(t, stack);
+    if (!was_left(t, stack))
+        return;
+    become_outermost(t, stack);
+    struct iot_half *other = other_half(t);
+    if (other->header->head) {
+        uint64_t signals = iot_signals_hold();
+        half_clear(t, other_half(t));
+        iot_signals_release(signals);
+    }
 }
 
 /* 0: there may be rows now, in the thread's current half; or -1. */
