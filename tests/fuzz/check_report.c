@@ -4,6 +4,35 @@
 #include <stdlib.h>
 
 #include "analyzer/report_gpu.h"
+#include "analyzer/reporting.h"
+#include "tests/unit/trace_writer.h"
+
+static char *folder;
+
+static void remove_folder(void)
+{
+    iot_folder_remove(folder);
+}
+
+const char *fuzz_folder(void)
+{
+    if (!folder) {
+        folder = iot_folder_new();
+        atexit(remove_folder);
+    }
+    return folder;
+}
+
+void fuzz_times(struct iot_row *row, uint64_t *now, int out_of_order, uint8_t before, uint8_t took)
+{
+    if (out_of_order) {
+        row->t0 = before * UINT64_C(1000);
+        row->t1 = row->t0 + (uint64_t)took * 10 - 100;
+        return;
+    }
+    row->t0 = *now += before;
+    row->t1 = *now += took;
+}
 
 #define NEED(holds) need(holds, #holds)
 
@@ -15,7 +44,7 @@ static void need(int holds, const char *what)
     abort();
 }
 
-void fuzz_check_report(const struct iot_report *r)
+static void check(const struct iot_report *r)
 {
     const struct iot_model *m = r->model;
     const struct iot_path_parts *p = &m->path;
@@ -40,4 +69,15 @@ void fuzz_check_report(const struct iot_report *r)
         NEED(r->gpu->copies[k].bytes >= 0 && r->gpu->copies[k].service_ns >= 0);
     for (size_t k = 1; k < m->n_curve; k++)
         NEED(m->curve[k].time_ns <= m->curve[k - 1].time_ns);
+}
+
+void fuzz_report(void)
+{
+    char error[512];
+    struct iot_reporting reporting;
+    if (iot_reporting_make(&reporting, fuzz_folder(),
+                           &(struct iot_reporting_how){.top = SIZE_MAX}, error))
+        abort();
+    check(&reporting.report);
+    iot_reporting_free(&reporting);
 }

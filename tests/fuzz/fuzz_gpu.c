@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 
 #include "analyzer/gpu.h"
-#include "analyzer/reporting.h"
 #include "format/mark.h"
 #include "format/ops.h"
 #include "tests/fuzz/check_report.h"
@@ -24,14 +23,8 @@ struct event {
     int8_t stream, other;
 };
 
-static char *folder;
 static struct iot_half_rows halves[PROCESSES][LANES];
 static uint64_t now[PROCESSES][LANES];
-
-static void remove_folder(void)
-{
-    iot_folder_remove(folder);
-}
 
 static const uint16_t calls[] = {
     IOT_OP_GPU_LAUNCH,     IOT_OP_GPU_SYNC, IOT_OP_GPU_EVENT_RECORD,
@@ -113,13 +106,7 @@ static void add(const struct event *e)
         row.result = IOT_MARK_STEP;
     if (rows->n == IOT_HALF_ROWS)
         return;
-    if (e->lane & 64) { /* rows need not be in order, nor times be possible */
-        row.t0 = e->before * UINT64_C(1000);
-        row.t1 = row.t0 + (uint64_t)e->took * 10 - 100;
-    } else {
-        row.t0 = now[p][l] += e->before;
-        row.t1 = now[p][l] += e->took;
-    }
+    fuzz_times(&row, &now[p][l], e->lane & 64, e->before, e->took);
     iot_rows_add(rows, row);
 }
 
@@ -132,20 +119,14 @@ static void save(unsigned p)
         iot_written_half(&file, iot_written_segment(&file, IOT_SEGMENT_ROWS, l), 0, l,
                          l < THREADS ? 200 + l : 0, 1, &halves[p][l]);
     name[0] = (char)('0' + p);
-    iot_written_save(&file, folder, name);
+    iot_written_save(&file, fuzz_folder(), name);
     iot_written_free(&file);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char error[512];
-    struct iot_reporting reporting;
     if (size < PROCESSES * STREAMS)
         return -1;
-    if (!folder) {
-        folder = iot_folder_new();
-        atexit(remove_folder);
-    }
     for (unsigned p = 0; p < PROCESSES; p++) {
         for (unsigned l = 0; l < LANES; l++) {
             halves[p][l].n = 0;
@@ -161,9 +142,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     for (unsigned p = 0; p < PROCESSES; p++)
         save(p);
-    if (iot_reporting_make(&reporting, folder, &(struct iot_reporting_how){.top = SIZE_MAX}, error))
-        abort(); /* its files are whole */
-    fuzz_check_report(&reporting.report);
-    iot_reporting_free(&reporting);
+    fuzz_report();
     return 0;
 }

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "analyzer/reporting.h"
 #include "format/ops.h"
 #include "tests/fuzz/check_report.h"
 #include "tests/unit/trace_writer.h"
@@ -22,14 +21,8 @@ struct event {
     int8_t result;
 };
 
-static char *folder;
 static struct iot_half_rows halves[PROCESSES][LANES];
 static uint64_t now[PROCESSES][LANES];
-
-static void remove_folder(void)
-{
-    iot_folder_remove(folder);
-}
 
 /* Descriptors 1 to 7, of all kinds that waits are looked for on. */
 static void define(struct iot_half_rows *rows)
@@ -108,13 +101,7 @@ static void add(const struct event *e)
                           .bytes = e->result};
     if (rows->n == IOT_HALF_ROWS || !row.op)
         return;
-    if (e->lane & 64) { /* rows need not be in order, nor times be possible */
-        row.t0 = e->before * UINT64_C(1000);
-        row.t1 = row.t0 + (uint64_t)e->took * 10 - 100;
-    } else {
-        row.t0 = now[p][l] += e->before;
-        row.t1 = now[p][l] += e->took;
-    }
+    fuzz_times(&row, &now[p][l], e->lane & 64, e->before, e->took);
     if (e->lane & 128)
         row.result = FIRST_PID + (e->result & 3);
     if (e->result < -100)
@@ -135,20 +122,14 @@ static void save(unsigned p, uint32_t end)
             iot_written_half(&file, iot_written_segment(&file, IOT_SEGMENT_ROWS, l), 0, l, 200 + l,
                              1, &halves[p][l]);
     name[0] = (char)('0' + p);
-    iot_written_save(&file, folder, name);
+    iot_written_save(&file, fuzz_folder(), name);
     iot_written_free(&file);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char error[512];
-    struct iot_reporting reporting;
     if (!size)
         return -1;
-    if (!folder) {
-        folder = iot_folder_new();
-        atexit(remove_folder);
-    }
     for (unsigned p = 0; p < PROCESSES; p++)
         for (unsigned l = 0; l < LANES; l++) {
             halves[p][l].n = 0;
@@ -163,9 +144,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     for (unsigned p = 0; p < PROCESSES; p++)
         save(p, data[0] >> 2 * p & 3);
-    if (iot_reporting_make(&reporting, folder, &(struct iot_reporting_how){.top = SIZE_MAX}, error))
-        abort(); /* its files are whole */
-    fuzz_check_report(&reporting.report);
-    iot_reporting_free(&reporting);
+    fuzz_report();
     return 0;
 }
