@@ -306,14 +306,19 @@ static int hold(struct iot_ring *ring)
     return 1;
 }
 
-/* The same; what went on outside the window is skipped. */
-static int begin(struct iot_ring *ring)
+/* What went on outside the window is skipped. */
+static void follow_window(struct iot_ring *ring)
 {
-    if (!hold(ring))
-        return 0;
     if (ring->window != iot_process->window)
         start_at(ring);
-    return 1;
+}
+
+static int begin(struct iot_ring *ring)
+{
+    int held = hold(ring);
+    if (held)
+        follow_window(ring);
+    return held;
 }
 
 /* Who ends it must not, as its memory goes: it waits for the other, which on a busy machine may be
@@ -437,6 +442,7 @@ void iot_ring_call_end(struct iot_ring_call *call, long result, unsigned least)
 /* What it took is counted once. */
 static void settle(struct iot_thread *t, struct iot_ring *ring)
 {
+    follow_window(ring);
     look(t, ring, iot_now());
     uint32_t head = __atomic_load_n(ring->sq_head, __ATOMIC_ACQUIRE);
     uint32_t direct = head - ring->sq_first - ring->recorded;
@@ -457,21 +463,13 @@ static int is_there(const struct iot_ring *ring)
     return *ring->sq_mask == ring->masks[0] && *ring->cq_mask == ring->masks[1];
 }
 
-/* What went on outside the window is skipped. */
-static void settle_seen(struct iot_thread *t, struct iot_ring *ring)
-{
-    if (ring->window != iot_process->window)
-        start_at(ring);
-    settle(t, ring);
-}
-
 /* Where the kernel may not be asked, a ring in use is taken to be there. */
 void iot_ring_ends(struct iot_thread *t, struct iot_ring *ring)
 {
     if (!ring)
         return;
     if (hold_end(ring) && (iot_confined || is_there(ring)))
-        settle_seen(t, ring);
+        settle(t, ring);
     release(ring);
 }
 
@@ -510,7 +508,7 @@ void iot_rings_settle(struct iot_thread *t)
         if (!ring->fd_plus_1 || !hold(ring))
             continue;
         if (is_there(ring))
-            settle_seen(t, ring);
+            settle(t, ring);
         end(ring);
     }
 }
