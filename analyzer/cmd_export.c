@@ -57,14 +57,19 @@ const struct iot_synopsis iot_synopsis_export = {
     .options = options,
 };
 
-typedef int write_table(const struct iot_exported *x, const struct iot_export_table *table,
-                        FILE *out);
-
-static int (*const writers[])(const struct iot_exported *x, FILE *out) = {
-    [PERFETTO] = iot_export_perfetto,
-    [CHROME] = iot_export_chrome,
-    [STACKS] = iot_export_stacks,
-    [OPENMETRICS] = iot_export_openmetrics,
+/* How a format is written: as a whole or a table at a time; a database by itself. */
+static const struct {
+    bool is_binary; /* a terminal cannot show it */
+    int (*whole)(const struct iot_exported *x, FILE *out);
+    int (*table)(const struct iot_exported *x, const struct iot_export_table *table, FILE *out);
+} about[] = {
+    [PERFETTO] = {.is_binary = true, .whole = iot_export_perfetto},
+    [CHROME] = {.whole = iot_export_chrome},
+    [SQLITE] = {.is_binary = true},
+    [PARQUET] = {.is_binary = true, .table = iot_export_parquet},
+    [CSV] = {.table = iot_export_csv},
+    [STACKS] = {.whole = iot_export_stacks},
+    [OPENMETRICS] = {.whole = iot_export_openmetrics},
 };
 
 static int refuse(const char *what)
@@ -76,9 +81,9 @@ static int refuse(const char *what)
 /* What cannot be, before the trace is read. */
 static int check(const struct options *o)
 {
-    bool has_tables = o->format == PARQUET || o->format == CSV;
     if (o->format == SIZE_MAX)
         return refuse("which --format?");
+    bool has_tables = about[o->format].table;
     if (o->table != SIZE_MAX && !has_tables)
         return refuse("--table is for parquet and csv");
     if (o->partition && (o->format != PARQUET || o->table != SIZE_MAX))
@@ -88,7 +93,7 @@ static int check(const struct options *o)
     if (!o->out && (o->format == SQLITE || (has_tables && o->table == SIZE_MAX)))
         return refuse(o->format == SQLITE ? "sqlite needs a file: -o FILE"
                                           : "several tables need a folder: -o FOLDER, or --table");
-    if (!o->out && (o->format == PERFETTO || o->format == PARQUET) && isatty(STDOUT_FILENO))
+    if (!o->out && about[o->format].is_binary && isatty(STDOUT_FILENO))
         return refuse("a terminal cannot show that: -o FILE, or a pipe");
     return IOT_EXIT_OK;
 }
@@ -107,8 +112,8 @@ static int write_file(const struct iot_exported *x, const struct options *o, con
     int status = iot_out_file_open(&out, path);
     if (status)
         return status;
-    write_table *to_table = o->format == PARQUET ? iot_export_parquet : iot_export_csv;
-    int failed = table ? to_table(x, table, out.stream) : writers[o->format](x, out.stream);
+    int failed = table ? about[o->format].table(x, table, out.stream)
+                       : about[o->format].whole(x, out.stream);
     if (failed && !ferror(out.stream)) {
         iot_out_file_drop(&out);
         return out_of_memory();
@@ -176,7 +181,7 @@ static int write_alone(const struct iot_exported *x, const struct options *o)
         return write_database(x, o->out);
     if (o->table != SIZE_MAX)
         return write_file(x, o, o->out, &iot_export_tables[o->table]);
-    if (o->format == PARQUET || o->format == CSV)
+    if (about[o->format].table)
         return write_folder(x, o);
     return write_file(x, o, o->out, NULL);
 }
