@@ -24,7 +24,4 @@ bool iot_text_wants_colour(FILE *out);
 void iot_report_write_text(const struct iot_report *report, FILE *out,
                            const struct iot_text_style *style);
 
-/* A blank and a word of a command line, in the quotes of a shell if it needs any. */
-void iot_write_word(FILE *out, const char *word);
-
 #endif

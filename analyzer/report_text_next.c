@@ -9,32 +9,17 @@
 /* A name that is longer is not worth a line, which cannot be broken. */
 enum { NAME_BYTES = 80 };
 
-/* What no shell gives a meaning, wherever in a word it stands; but '=' at its beginning, behind
- * which zsh looks for a command. */
-#define PLAIN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,-"
-
-void iot_write_word(FILE *out, const char *word)
-{
-    fputs(*word == '-' ? " ./" : " ", out); /* no option: explain takes a path like that, too */
-    if (*word && *word != '=' && !word[strspn(word, PLAIN)]) {
-        fputs(word, out);
-        return;
-    }
-    fputc('\'', out);
-    for (; *word; word++)
-        fputs(*word == '\'' ? "'\\''" : (char[]){*word, '\0'}, out);
-    fputc('\'', out);
-}
-
 /* As much of the end of its path as no other file of the run ends with. */
 static const char *end_of(const struct iot_report *r, const struct iot_report_file *f)
 {
     uint32_t found = IOT_NO_INDEX;
     if (!strpbrk(f->path, "*?["))
-        for (const char *name = f->path + strlen(f->path); name > f->path; name--)
-            if (*name && name[-1] == '/' && iot_files_find(r->trace, name, &found, 1) == 1 &&
+        for (size_t end = strlen(f->path), n = 1; n <= NAME_BYTES && n < end; n++) {
+            const char *name = f->path + end - n;
+            if (name[-1] == '/' && iot_files_find(r->trace, name, &found, 1) == 1 &&
                 found == f->file)
                 return name;
+        }
     return f->path;
 }
 

@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include <string.h>
-
 /* First bytes, and what the second byte may be: the well-formed sequences of the Unicode
  * standard. Third and fourth bytes are always 80 to bf. */
 static const struct {
@@ -154,4 +152,21 @@ void iot_write_wrapped(FILE *out, const char *text, size_t column, size_t indent
         text += strspn(text, " ");
     }
     fputc('\n', out);
+}
+
+/* What no shell gives a meaning, wherever in a word it stands; but '=' at its beginning, behind
+ * which zsh looks for a command. */
+#define PLAIN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,-"
+
+void iot_write_word(FILE *out, const char *word)
+{
+    fputs(*word == '-' ? " ./" : " ", out); /* no option: explain takes a path like that, too */
+    if (*word && *word != '=' && !word[strspn(word, PLAIN)]) {
+        fputs(word, out);
+        return;
+    }
+    fputc('\'', out);
+    for (; *word; word++)
+        fputs(*word == '\'' ? "'\\''" : (char[]){*word, '\0'}, out);
+    fputc('\'', out);
 }

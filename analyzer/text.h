@@ -39,4 +39,7 @@ size_t iot_write_shortened(FILE *out, const char *text, size_t n, size_t columns
  * shortened. */
 void iot_write_wrapped(FILE *out, const char *text, size_t column, size_t indent, size_t columns);
 
+/* A blank and a word of a command line, in the quotes of a shell if it needs any. */
+void iot_write_word(FILE *out, const char *word);
+
 #endif
