@@ -2,6 +2,10 @@
 
 Each gives, for every item, when it was ready and the I/O that made it, so that the consumer knows
 which part of its wait was I/O; and which thread read it, with what that has waited for a CPU so far.
+
+Between processes, a reader begins the next item while the last is handed over. Without I/O the readers
+would be ahead, and no hand-over but the first would be waited for: it is the I/O's, as the read is.
+Between threads it takes the interpreter, which the reader needs as well, and is nobody's to get back.
 """
 import asyncio
 import concurrent.futures
@@ -24,11 +28,12 @@ def item(k):
     return *io[0], now(), threading.get_native_id(), waited_for_cpu()
 
 
-def take(got, start, io, waits, queued):
+def take(got, start, io, waits, handed, queued):
     """Notes an item that was asked for at `start`."""
     begin, end, ready, reader, queued[reader] = got
     io.append((begin, end))
     waits.append((start, max(start, ready)))
+    handed.append(now() - ready if ready > start else 0)
 
 
 def consume(items, *notes):
@@ -126,9 +131,11 @@ def by_asyncio(*notes):
 
 WAYS = {"thread": by_thread, "process": by_process, "pool": by_pool, "semaphore": by_semaphore,
         "futures": by_futures}
+AHEAD = ("process", "semaphore")  # one process reads, another takes
+
 
 def main():
-    io, waits, queued = notes = measure.Spans(), [], {}
+    io, waits, handed, queued = notes = measure.Spans(), [], [], {}
     before = waited_for_cpu()
     if WHICH == "asyncio":
         by_asyncio(*notes)
@@ -137,7 +144,7 @@ def main():
     if WHICH == "pool":  # either worker's calls may lie in a wait; those of its item count
         lost = sum(measure.Spans([span]).shared([wait]) for span, wait in zip(io, waits))
     else:
-        lost = io.shared(waits)
+        lost = io.shared(waits) + (sum(handed[1:]) if WHICH in AHEAD else 0)
     measure.truth("input", io.total(), lost, lost,
                   queued_ns=waited_for_cpu() - before + sum(queued.values()))
 
