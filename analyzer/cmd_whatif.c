@@ -211,23 +211,27 @@ static int is_of_any(const struct iot_report *r, const char *glob)
     return 0;
 }
 
-static void nothing_selected(const char *folder, const struct options *options,
-                             const struct iot_report *r)
+/* A pattern that no file is like, mistyped most likely, would silently make the gain too small. */
+static int all_found(const char *folder, const struct options *options,
+                     const struct iot_report *r)
 {
     char names[2048];
     for (size_t k = 0; k < options->globs.n; k++) {
         const char *glob = options->globs.texts[k];
-        if (is_of_any(r, glob) || !iot_files_near(r->trace, glob, names, sizeof names))
+        if (is_of_any(r, glob))
             continue;
-        iot_error("whatif: %s: no file is like '%s'; near it are %s", folder, glob, names);
-        return;
+        size_t near = iot_files_near(r->trace, glob, names, sizeof names);
+        iot_error("whatif: %s: no file is like '%s'; %s%s", folder, glob,
+                  near ? "near it are " : "'iotrace report' lists them", near ? names : "");
+        return 0;
     }
-    iot_error("whatif: %s: no I/O of this run is selected; 'iotrace report' lists its files",
-              folder);
+    return 1;
 }
 
 static int answer(const char *folder, const struct options *options, const struct iot_report *r)
 {
+    if (!all_found(folder, options, r))
+        return IOT_EXIT_USAGE;
     uint8_t *selected = select_calls(options, r);
     struct iot_whatif w;
     int error = selected ? iot_whatif_run(&w, r, selected, &options->change) : -ENOMEM;
@@ -249,7 +253,8 @@ static int answer(const char *folder, const struct options *options, const struc
         return IOT_EXIT_USAGE;
     }
     if (!w.calls) {
-        nothing_selected(folder, options, r);
+        iot_error("whatif: %s: no I/O of this run is selected; 'iotrace report' lists its files",
+                  folder);
         return IOT_EXIT_USAGE;
     }
     struct iot_out_file out;
