@@ -30,12 +30,11 @@ static uint32_t main_lane(const struct iot_profile *p, size_t process)
     return best;
 }
 
-static const struct iot_profile *sorting;
-
-static int by_lane(const void *a, const void *b)
+static int by_lane(const void *a, const void *b, void *all)
 {
-    const struct iot_item *x = &sorting->items[*(const uint32_t *)a];
-    const struct iot_item *y = &sorting->items[*(const uint32_t *)b];
+    const struct iot_item *items = all;
+    const struct iot_item *x = &items[*(const uint32_t *)a];
+    const struct iot_item *y = &items[*(const uint32_t *)b];
     if (x->lane != y->lane)
         return x->lane < y->lane ? -1 : 1;
     if (x->t0_ns != y->t0_ns)
@@ -53,10 +52,11 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static int by_correlation(const void *a, const void *b)
+static int by_correlation(const void *a, const void *b, void *all)
 {
-    const struct iot_item *x = &sorting->items[*(const uint32_t *)a];
-    const struct iot_item *y = &sorting->items[*(const uint32_t *)b];
+    const struct iot_item *items = all;
+    const struct iot_item *x = &items[*(const uint32_t *)a];
+    const struct iot_item *y = &items[*(const uint32_t *)b];
     return x->correlation < y->correlation ? -1 : x->correlation > y->correlation;
 }
 
@@ -93,7 +93,7 @@ static int find_correlations(struct iot_import *im)
             im->waits[im->n_waits++] = p->items[k].correlation;
     qsort(im->waits, im->n_waits, sizeof *im->waits, by_number);
     qsort(im->works, im->n_works, sizeof *im->works, by_number);
-    qsort(im->syncs, im->n_syncs, sizeof *im->syncs, by_correlation);
+    qsort_r(im->syncs, im->n_syncs, sizeof *im->syncs, by_correlation, p->items);
     im->done->unplaced += im->n_syncs;
     return 0;
 }
@@ -304,13 +304,12 @@ int iot_import_write(struct iot_profile *p, size_t process, int folder, const ch
     struct iot_import im = {.profile = p, .process = process, .done = done};
     int result = -ENOMEM;
     done->span_ns = p->end_ns - p->start_ns;
-    sorting = p;
     im.order = malloc((p->n_items + 1) * sizeof *im.order);
     for (size_t k = 0; im.order && k < p->n_items; k++)
         if (p->items[k].kind != IOT_ITEM_SYNC && p->items[k].process == process)
             im.order[im.n_order++] = (uint32_t)k;
     if (im.order) {
-        qsort(im.order, im.n_order, sizeof *im.order, by_lane);
+        qsort_r(im.order, im.n_order, sizeof *im.order, by_lane, p->items);
         if (!iot_hand_offs_find(p, process, &im.hand_offs, &im.n_hand_offs) &&
             !find_correlations(&im) && !start_file(&im, source, pid, root) &&
             !iot_import_rows_begin(&im) && !write_lanes(&im)) {

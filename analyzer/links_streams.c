@@ -100,18 +100,10 @@ static int gather(struct calls *calls, const struct iot_trace *trace,
     return 0;
 }
 
-static const struct iot_events *sorting;
-
-static int by_entry(const void *a, const void *b)
+static int by_time(const void *a, const void *b, void *times)
 {
-    int64_t x = sorting->t0_ns[*(const uint32_t *)a], y = sorting->t0_ns[*(const uint32_t *)b];
-    return x < y ? -1 : x > y;
-}
-
-/* Readers that wait are served in the order in which they return. */
-static int by_return(const void *a, const void *b)
-{
-    int64_t x = sorting->t1_ns[*(const uint32_t *)a], y = sorting->t1_ns[*(const uint32_t *)b];
+    const int64_t *t_ns = times;
+    int64_t x = t_ns[*(const uint32_t *)a], y = t_ns[*(const uint32_t *)b];
     return x < y ? -1 : x > y;
 }
 
@@ -297,11 +289,11 @@ static void match(struct iot_links *links, const struct streams *s, uint32_t to,
     uint32_t *reads = s->reads.list + s->reads.first[from];
     struct stretch all = {writes, reads, s->writes.first[to + 1] - s->writes.first[to],
                           s->reads.first[from + 1] - s->reads.first[from]};
-    sorting = e;
-    qsort(writes, all.n_writes, sizeof *writes, by_entry);
-    qsort(reads, all.n_reads, sizeof *reads, by_return);
-    qsort(s->closes.list + s->closes.first[to], s->closes.first[to + 1] - s->closes.first[to],
-          sizeof *reads, by_entry);
+    qsort_r(writes, all.n_writes, sizeof *writes, by_time, e->t0_ns);
+    /* Readers that wait are served in the order in which they return. */
+    qsort_r(reads, all.n_reads, sizeof *reads, by_time, e->t1_ns);
+    qsort_r(s->closes.list + s->closes.first[to], s->closes.first[to + 1] - s->closes.first[to],
+            sizeof *reads, by_time, e->t0_ns);
 
     for (size_t k = 0; k < seen->n; k++) {
         int64_t end = k + 1 < seen->n ? seen->cuts_ns[k + 1] : INT64_MAX;

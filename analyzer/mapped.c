@@ -147,12 +147,10 @@ static void of_process(struct iot_mapped *mapped, const struct iot_trace *t, uin
 
 /* --- what is told twice --- */
 
-static const struct iot_mapping *sorting;
-
-static int by_file(const void *a, const void *b)
+static int by_file(const void *a, const void *b, void *all)
 {
-    const struct iot_mapping *x = &sorting[*(const uint32_t *)a],
-                             *y = &sorting[*(const uint32_t *)b];
+    const struct iot_mapping *maps = all, *x = &maps[*(const uint32_t *)a],
+                             *y = &maps[*(const uint32_t *)b];
     if (x->file != y->file)
         return x->file < y->file ? -1 : 1;
     if (x->t0_ns != y->t0_ns)
@@ -176,9 +174,8 @@ static int count_once(const struct iot_mapped *mapped, const struct iot_trace *t
         return -1;
     for (uint32_t k = 0; k < n; k++)
         order[k] = k;
-    sorting = mapped->maps;
     if (n)
-        qsort(order, n, sizeof *order, by_file);
+        qsort_r(order, n, sizeof *order, by_file, mapped->maps);
     for (uint32_t k = 0; k < n; k++)
         for (uint32_t j = k; j-- > 0 && k - j <= SAME_FILE_MAX;)
             if (mapped->maps[order[j]].brought >= 0 &&

@@ -37,13 +37,12 @@ int iot_rows_coding(struct iot_rows *rows)
 
 /* --- ready --- */
 
-static const struct iot_events *sorting;
-
-static int by_t0(const void *a, const void *b)
+static int by_t0(const void *a, const void *b, void *times)
 {
+    const int64_t *t0_ns = times;
     uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-    if (sorting->t0_ns[i] != sorting->t0_ns[j])
-        return sorting->t0_ns[i] < sorting->t0_ns[j] ? -1 : 1;
+    if (t0_ns[i] != t0_ns[j])
+        return t0_ns[i] < t0_ns[j] ? -1 : 1;
     return (i > j) - (i < j);
 }
 
@@ -62,8 +61,6 @@ struct placing {
     size_t n;
 };
 
-static const struct iot_trace *placing_in;
-
 static uint32_t carried_by(const struct iot_trace *t, size_t i)
 {
     const struct iot_file *f = &t->files[t->events.file[i]];
@@ -73,11 +70,12 @@ static uint32_t carried_by(const struct iot_trace *t, size_t i)
                : 0;
 }
 
-static int by_carried(const void *a, const void *b)
+static int by_carried(const void *a, const void *b, void *trace)
 {
+    const struct iot_trace *t = trace;
     uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-    uint32_t x = carried_by(placing_in, i), y = carried_by(placing_in, j);
-    const struct iot_events *e = &placing_in->events;
+    uint32_t x = carried_by(t, i), y = carried_by(t, j);
+    const struct iot_events *e = &t->events;
     if (x != y)
         return x < y ? -1 : 1;
     if (e->t0_ns[i] != e->t0_ns[j])
@@ -97,9 +95,8 @@ static int list_placing(struct placing *p)
     for (size_t i = 0; i < t->events.n && n; i++)
         if (carried_by(t, i))
             p->copies[p->n++] = (uint32_t)i;
-    placing_in = t;
     if (p->n)
-        qsort(p->copies, p->n, sizeof *p->copies, by_carried);
+        qsort_r(p->copies, p->n, sizeof *p->copies, by_carried, (void *)t);
     return 0;
 }
 
@@ -193,7 +190,6 @@ int iot_rows_ready(struct iot_rows *rows)
     struct placing placing = {.r = r};
     if (list_placing(&placing))
         return -1;
-    sorting = &r->trace->events;
     for (size_t row = 0; row < r->n_files; row++) {
         struct iot_report_file *f = &r->files[row];
         uint32_t *calls = &rows->events[rows->first[row]];
@@ -203,7 +199,7 @@ int iot_rows_ready(struct iot_rows *rows)
             continue;
         if (!f->figures.read_bytes && !f->figures.mapped)
             continue;
-        qsort(calls, n, sizeof *calls, by_t0);
+        qsort_r(calls, n, sizeof *calls, by_t0, r->trace->events.t0_ns);
         struct iot_ready made = ready(r, f, calls, n);
         if (made.known)
             place(&placing, f, calls, n, &made);

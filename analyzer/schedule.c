@@ -234,11 +234,10 @@ static void cut_lane(struct builder *b, uint32_t l)
     lane_edge(b, last, b->end[l], first, end, 0);
 }
 
-static const struct iot_lane *sorting;
-
-static int by_events(const void *a, const void *b)
+static int by_events(const void *a, const void *b, void *all)
 {
-    const struct iot_lane *x = &sorting[*(const uint32_t *)a], *y = &sorting[*(const uint32_t *)b];
+    const struct iot_lane *lanes = all, *x = &lanes[*(const uint32_t *)a],
+                          *y = &lanes[*(const uint32_t *)b];
     return x->first_event < y->first_event ? -1 : x->first_event > y->first_event;
 }
 
@@ -249,9 +248,8 @@ static void cut_lanes(struct builder *b)
     b->failed |= !order;
     for (uint32_t l = 0; !b->failed && l < b->trace->n_lanes; l++)
         order[l] = l;
-    sorting = b->trace->lanes;
     if (!b->failed)
-        qsort(order, b->trace->n_lanes, sizeof *order, by_events);
+        qsort_r(order, b->trace->n_lanes, sizeof *order, by_events, b->trace->lanes);
     for (uint32_t k = 0; !b->failed && k < b->trace->n_lanes; k++)
         if (b->trace->lanes[order[k]].kind == IOT_LANE_THREAD ||
             b->trace->lanes[order[k]].kind == IOT_LANE_STREAM)

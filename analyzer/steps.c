@@ -149,13 +149,12 @@ static int from_marks(struct iot_steps *s, const struct iot_trace *t, counter *c
 
 /* --- the period of a lane --- */
 
-static const int64_t *sorting;
-
-static int by_entry(const void *a, const void *b)
+static int by_entry(const void *a, const void *b, void *times)
 {
+    const int64_t *t0_ns = times;
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    if (sorting[x] != sorting[y])
-        return sorting[x] < sorting[y] ? -1 : 1;
+    if (t0_ns[x] != t0_ns[y])
+        return t0_ns[x] < t0_ns[y] ? -1 : 1;
     return x < y ? -1 : x > y;
 }
 
@@ -166,8 +165,7 @@ static size_t carried(const struct iot_trace *t, const struct iot_model *m, uint
     for (size_t i = 0; i < t->events.n; i++)
         if (!m->waited[i] && t->events.t1_ns[i] <= t->wall_ns)
             events[n++] = (uint32_t)i;
-    sorting = t->events.t0_ns;
-    qsort(events, n, sizeof *events, by_entry);
+    qsort_r(events, n, sizeof *events, by_entry, t->events.t0_ns);
     return n;
 }
 
