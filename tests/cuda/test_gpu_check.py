@@ -3,7 +3,6 @@ which none may fail; and that it finds a recorder that loses something.
 
     test_gpu_check.py BUILD
 """
-import ctypes
 import os
 import re
 import subprocess
@@ -36,16 +35,22 @@ def run(build, out, *checks, **environment):
     return done.returncode, done.stdout, done.stderr
 
 
-def has_gpu():
-    try:
-        return ctypes.CDLL("libcuda.so.1").cuInit(0) == 0
-    except OSError:
-        return False
+def without_standin(build):
+    """The environment in which a driver is the machine's own: meson puts the stand-in's folder first."""
+    paths = os.environ.get("LD_LIBRARY_PATH", "").split(":")
+    own = [path for path in paths if path and build not in Path(path).resolve().parents]
+    return {**os.environ, "LD_LIBRARY_PATH": ":".join(own)}
 
 
-def no_gpu():
-    done = subprocess.run([SCRIPT, "/nonexistent"], stdin=subprocess.DEVNULL, capture_output=True,
-                          text=True, timeout=120)
+def has_gpu(build):
+    asks = 'import ctypes, sys; sys.exit(ctypes.CDLL("libcuda.so.1").cuInit(0))'
+    return not subprocess.run([sys.executable, "-c", asks], env=without_standin(build), timeout=60,
+                              stdin=subprocess.DEVNULL, capture_output=True).returncode
+
+
+def no_gpu(build):
+    done = subprocess.run([SCRIPT, "/nonexistent"], env=without_standin(build), text=True, timeout=120,
+                          stdin=subprocess.DEVNULL, capture_output=True)
     if done.returncode != 77 or not done.stderr.startswith("gpu_check.sh: no GPU: "):
         return [f"status {done.returncode}: {done.stderr}"]
     return []
@@ -137,10 +142,10 @@ def limit_of_archives(folder):
 def main():
     build = Path(sys.argv[1]).resolve()
     out = Tap()
-    if has_gpu():
+    if has_gpu(build):
         out.skip("a machine without a GPU", "there is one here")
     else:
-        out.run("a machine without a GPU: one line and status 77", no_gpu)
+        out.run("a machine without a GPU: one line and status 77", lambda: no_gpu(build))
     out.run("wrong use: one line and status 2", wrong_use)
     with tempfile.TemporaryDirectory(prefix="iotrace-gpu-test-", dir=build) as folder:
         folder = Path(folder)
