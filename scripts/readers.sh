@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Gets other people's readers of what iotrace exports, and their checks of its pages, from PyPI into a virtual
-# environment:
+# Gets other people's readers of what iotrace exports, their checks of its pages, and NVTX, whose ranges it records,
+# from PyPI into a virtual environment:
 #
 #   scripts/readers.sh FOLDER
 #
 # Tests that need one are skipped where it is not there, so this never fails; it says why.
 set -u
 folder=${1:?"readers.sh: which folder?"}
-packages=(axe-core-python duckdb perfetto protobuf pyarrow)
+packages=(axe-core-python duckdb nvtx perfetto protobuf pyarrow)
 
 [ "$(cat "$folder/complete" 2>/dev/null)" = "${packages[*]}" ] && exit 0
 log=$(mktemp) || exit 0

@@ -95,6 +95,13 @@ def rust(place):
     return program if not made.status else None
 
 
+def python_with_nvtx():
+    """The interpreter that runs this, or that of scripts/readers.sh; None: neither has the package."""
+    has = (python for python in (Path(sys.executable), Path(os.environ["READERS"], "bin", "python3"))
+           if python.exists() and not harness.run([python, "-c", "import nvtx"], timeout=60).status)
+    return next(has, None)
+
+
 def main():
     out = Tap()
     with harness.workplace() as place:
@@ -113,12 +120,13 @@ def main():
                                                             prepare(place, "real"), "époque"))
         else:
             out.skip("NVTX, its headers", "no nvtx3/nvToolsExt.h")
-        if harness.run([sys.executable, "-c", "import nvtx"], timeout=60).status:
-            out.skip("NVTX, from Python", "no Python package nvtx")
-        else:
+        python = python_with_nvtx()
+        if python:
             out.run("NVTX, from Python", lambda: check_nvtx(
-                [sys.executable, "-B", MARKS / "nvtx_python.py"], prepare(place, "py"), "epoch",
+                [python, "-B", MARKS / "nvtx_python.py"], prepare(place, "py"), "epoch",
                 {"PYTHONPATH": os.environ.get("PYTHONPATH", "")}))
+        else:
+            out.skip("NVTX, from Python", "no Python package nvtx")
         out.run("iotrace run --nvtx", lambda: check_run_option(place))
     return out.done()
 
