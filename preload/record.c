@@ -23,11 +23,11 @@ volatile uint32_t *iot_generation = (volatile uint32_t *)&not_started;
 static struct iot_thread *threads;
 
 enum {
-    /* A half's pages are made ready to be written in steps that double up to the second, so that a
-     * thread that records little costs little. */
     /* A thread that got no buffers asks again after so many calls, not at each: asking takes system
      * calls. */
     RETRY_CALLS = 1024,
+    /* A half's pages are made ready to be written in steps that double up to the second, so that a
+     * thread that records little costs little. */
     GROW_FIRST = 16,
     GROW_ROWS = 256,
     /* So many events lost because a handler seemed to be inside a record, beyond the thousand for
