@@ -398,10 +398,9 @@ void iot_nested(struct iot_thread *t, uintptr_t stack)
     if (!was_left(t, stack))
         return;
     become_outermost(t, stack);
-    struct iot_half *other = other_half(t);
-    if (other->header->head) {
+    if (other_half(t)->header->head) {
         uint64_t signals = iot_signals_hold();
-        half_clear(t, other_half(t));
+        half_clear(t, other_half(t)); /* a handler may have gone on in the other one since */
         iot_signals_release(signals);
     }
 }
